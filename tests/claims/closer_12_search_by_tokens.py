@@ -118,13 +118,13 @@ claim(
 
 claim(
     language_model_as_judge,
-    'With "Question:", which announces something else than a name, SmolLM2 puts the best five into a worse order than '
-    "they were in. With words that fit, it does better. But in neither way is it as good as the tokens.",
+    "Asked in either way, SmolLM2 makes the order of the best five no better than it was. By the tokens it becomes "
+    "better.",
     about=(MODEL, FITTING, VECTOR, FIVE),
     cell="judge-found",
     holds=lambda found: all(
-        model < min(vector, fitting) and fitting < tokens
-        for model, fitting, vector, tokens in zip(
+        max(asked) <= vector < tokens
+        for *asked, vector, tokens in zip(
             *(found[who, EXCEPTIONS, 1] for who in (MODEL, FITTING, VECTOR, FIVE)), strict=True
         )
     ),
