@@ -1,4 +1,4 @@
-"""Ten thousand messages of Home Assistant in English and German, written by people, packed beside this file."""
+"""Messages of Home Assistant in English and German, written by people, packed beside this file."""
 
 import zipfile
 from functools import cache
@@ -12,6 +12,9 @@ PACKED = Path(__file__).with_name("messages.zip")  # its README.txt says where t
 
 @cache
 def message_pairs() -> tuple[Pairs, Pairs]:
-    """The messages to learn from, and the held-out ones of 60 integrations that share no message with the others."""
+    """The messages to learn from, and the held-out ones of 60 integrations that share no message with the others.
+
+    Those to learn from stand integration by integration, so that a run of them is about something of its own.
+    """
     learned, held_out = (read_pairs(zipfile.Path(PACKED, name)) for name in ("learned.tsv", "held-out.tsv"))
     return learned, held_out
