@@ -1,4 +1,4 @@
-"""From model to assistant: losses on answers and on preferences, advantages and attempts."""
+"""Tuning and rewards: losses on answers and on preferences, advantages and attempts."""
 
 import math
 

@@ -86,6 +86,7 @@ class GroupRouter(Router):
     def choose(
         self, x: Float[Tensor, "N D"], top_k: int
     ) -> tuple[Float[Tensor, "N E"], Float[Tensor, "N k"], Int[Tensor, "N k"]]:
+        """As in ``Router``: the probabilities are the scores divided by their sum, without the bias."""
         scores = self.score(self(x))
         ranked = scores if self.correction is None else scores + self.correction
         if self.n_groups > 1:

@@ -105,4 +105,5 @@ class LatentAttention(nn.Module):
         return self.query_norm(self.query_down(x))
 
     def _heads(self, projected: Tensor) -> Tensor:
+        """Cut the features into heads."""
         return projected.unflatten(2, (self.n_heads, -1)).transpose(1, 2)  # B N (H K) -> B H N K

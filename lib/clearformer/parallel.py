@@ -27,6 +27,12 @@ def join_processes(*device_types: str | None) -> Iterator[tuple[int, int]]:
             dist.destroy_process_group()
 
 
+def wait_for_all() -> None:
+    """Go on when every process has come this far, and at once where there is one alone."""
+    if dist.is_available() and dist.is_initialized():
+        dist.barrier()
+
+
 def shard(model: nn.Module, device_type: str) -> None:
     """Leave each process its share of every weight; layers, what stands in a ``ModuleList``, are whole while needed.
 

@@ -22,6 +22,7 @@ from clearformer.train_config import TrainConfig
 from clearformer.train_step import Step, mixed_seed
 from clearformer.training_state import plain_name
 
+WIDE = 76  # columns, which a bar with the loss and the speed takes
 READ_EVERY = 10  # steps between two looks at the loss: on a GPU each look waits for all work under way
 
 
@@ -227,16 +228,19 @@ def _evaluated(model: nn.Module, evaluate: Callable[[nn.Module], float] | None, 
 
 
 class _Bar:
-    """The progress bar, with the loss and the tokens a second."""
+    """The progress bar, with the loss and, where it is wide enough, the tokens a second."""
 
     def __init__(self, n_steps: int, start: int, tokens_per_step: int, *, shown: bool):
         self.began, self.start, self.tokens_per_step = time.perf_counter(), start, tokens_per_step
         self.bar = tqdm(total=n_steps, initial=start, unit="step", disable=not shown)
+        self.is_wide = (getattr(self.bar, "ncols", None) or WIDE) >= WIDE
         self.update, self.close = self.bar.update, self.bar.close
 
     def tell(self, loss: float, done: int, *, now: bool) -> None:
         rate = self.tokens_per_step * (done - self.start) / (time.perf_counter() - self.began)
-        self.bar.set_postfix_str(f"loss {loss:.3f}" + (f", {rate:,.0f} tokens/s" if rate else ""), refresh=now)
+        self.bar.set_postfix_str(
+            f"loss {loss:.3f}" + (f", {rate:,.0f} tokens/s" if rate and self.is_wide else ""), refresh=now
+        )
 
 
 def _check_finite(losses: list, done: int) -> None:

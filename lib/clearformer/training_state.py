@@ -41,6 +41,10 @@ def restore(
 def copy_weights(
     model: nn.Module, tensors: dict[str, Tensor], facts: dict, caller: str, checksums: dict[str, int]
 ) -> None:
+    """Copy the weights that ``load`` gave into a model; those that the checkpoint left out must be there already.
+
+    Raises: ValueError as ``restore``.
+    """
     saved = {name.removeprefix("model."): t for name, t in tensors.items() if name.startswith("model.")}
     left_out = {name: checksum for name, checksum in facts.get(FROZEN, {}).items() if name not in saved}
     own = named_weights(model)

@@ -49,7 +49,7 @@ def readings(page: str) -> list[tuple[str, str]]:
 
 ONE_TEMPLATE = {*CLOSER[3:], *ALIKE_MADE}  # what axe would find in these it finds in the first ones
 # The theme decides on the contrast of what all chapters have; these show colours of their own, or stand for the others.
-CONTRAST = {*FOR_ALL, *(CHAPTERS[slug] for slug in ("language-model", "pretrained", "assistant"))}
+CONTRAST = {*FOR_ALL, *(CHAPTERS[slug] for slug in ("language-model", "pretrained", "tuning"))}
 # axe goes through all that stands on a page, so what is alike stands there once or on a few pages: rows of a generated
 # table, entries of the reference, the letters of formulas, the contents of the book, and pieces of code: each colour
 # stands once on each ground.

@@ -22,10 +22,12 @@ from tests.book.pages import (
 )
 from tests.exercises import leaks
 from tools.extension.lean_pages import NAMED, WORD, lean_sheet
+from tools.extension.moved_pages import MOVED, RENAMED
 
 PAGES = [f"{name}.html" for name in published_pages()]
 GENERATED = {"genindex.html", "search.html", "py-modindex.html"}
 FOR_VISITORS = {"404.html"}
+OLD_ADDRESSES = {f"{name}.html" for name in MOVED}
 A_PAGE_OF_EACH_KIND = ["index.html", CHAPTERS["tokens"], "chapters/setup.html", "chapters/api.html", "search.html"]
 SOLUTIONS = ("chapters/solutions/", "chapters/grader-proof")  # the pages that may tell answers
 
@@ -53,7 +55,7 @@ def test_the_bar_of_a_folded_cell_says_what_is_in_it(html, page):
 def test_only_the_table_of_contents_and_what_it_leads_to_is_published(html):
     pages = {str(path.relative_to(html)) for path in html.rglob("*.html") if "_static" not in path.parts}
     sources_of_library = {page for page in pages if page.startswith("_modules/")}
-    assert pages - sources_of_library - GENERATED - FOR_VISITORS == set(PAGES)
+    assert pages - sources_of_library - GENERATED - FOR_VISITORS - OLD_ADDRESSES == set(PAGES)
     assert not list((html / "_static").rglob("*macros.html")), "raw templates of the theme"
     for page in sources_of_library - {"_modules/index.html"}:
         assert re.match(r"_modules/clear(former|book|tape|check|class)/[a-z0-9_/]+\.html$", page), page
@@ -120,6 +122,28 @@ def test_the_sections_that_can_be_found_are_those_that_may(html):
 @pytest.mark.parametrize("page", PAGES)
 def test_links_lead_somewhere(html, page):
     assert broken_links(html, page) == []
+
+
+@pytest.mark.parametrize("page", sorted(OLD_ADDRESSES))
+def test_an_old_address_leads_to_pages_and_sections_that_are_there(html, page):
+    """Catches a page that moved again, an anchor that is gone, and the sections of a second page lost on the first."""
+    assert broken_links(html, page) == [] and soup(html / page).select("li a[href]")
+    [first] = re.findall(r'content="0; url=([^"]+)"', (html / page).read_text(encoding="utf8"))
+    assert (html / page).parent.joinpath(first).resolve().is_file()
+    [places] = re.findall(r"^const places = (.*)$", (html / page).read_text(encoding="utf8"), re.MULTILINE)
+    for anchor, place in json.loads(places).items():
+        target, _, id = place.partition("#")
+        assert id in anchors((html / page).parent.joinpath(target).resolve()) and RENAMED.get(anchor, anchor) == id
+
+
+def test_old_sections_are_found_on_the_page_that_has_them_now(html):
+    """Catches an anchor of the old chapter that leads to the wrong one of the new ones."""
+    text = (html / "chapters/16-what-comes-after.html").read_text(encoding="utf8")
+    places = json.loads(re.search(r"^const places = (.*)$", text, re.MULTILINE)[1])
+    assert places["a-state-that-can-overwrite"] == "17-long-memory.html#a-state-that-can-overwrite"
+    assert places["fig-16-recall"] == "17-long-memory.html#fig-17-recall"
+    assert places["equation-eq-residual-law"] == "closer/16-fewer-passes.html#equation-eq-residual-law"
+    assert "a-smaller-cache" not in places and "check-yourself" not in places  # of the first page
 
 
 @pytest.mark.parametrize("page", PAGES)

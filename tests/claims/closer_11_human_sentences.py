@@ -115,7 +115,7 @@ def trained_scores(page, run):
     },
     cases=(WORDS, LETTERS),
     times=(1,),
-    budget="500 steps of 32 pairs, a quarter of those of models/messages/log.csv",
+    budget="500 steps of 32 pairs",
     measured="BLEU or chrF of the held-out messages, in per cent, more is better",
     cells=TRAINING,
 )
@@ -168,7 +168,7 @@ claim(
 )
 claim(
     hints_from_three_starts,
-    "From each of three starts, with a quarter of the steps, it is the same.",
+    "From each of three starts, with 500 steps, it is the same.",
     about=(HELPED, ALONE),
     cell="scores",
     holds=lambda numbers: all(
@@ -186,12 +186,30 @@ claim(
 )
 claim(
     on_messages,
-    "By BLEU the memory is ahead of it, and the memory with swapped words is ahead by both.",
-    about=(HELPED, MEMORY, SWAPPED),
+    "By both measures it is ahead of the memory.",
+    about=(HELPED, MEMORY),
+    cell="scores",
+    holds=lambda numbers: all(
+        numbers[HELPED, case, 1][0] > numbers[MEMORY, case, 1][0] + 1 for case in (WORDS, LETTERS)
+    ),
+    note="The translator was trained from one start, for a quarter of an hour.",
+)
+claim(
+    on_messages,
+    "Beside the memory with swapped words it is level by BLEU, and a point ahead by chrF.",
+    about=(HELPED, SWAPPED),
     cell="scores",
     holds=lambda numbers: (
-        numbers[MEMORY, WORDS, 1][0] > numbers[HELPED, WORDS, 1][0]
-        and all(numbers[SWAPPED, case, 1][0] > numbers[HELPED, case, 1][0] for case in (WORDS, LETTERS))
+        abs(numbers[HELPED, WORDS, 1][0] - numbers[SWAPPED, WORDS, 1][0]) < 1
+        and 0.5 < numbers[HELPED, LETTERS, 1][0] - numbers[SWAPPED, LETTERS, 1][0] < 2
     ),
-    note="The translator was trained from one start, for a minute and a half.",
+    note="From one start.",
+)
+claim(
+    on_messages,
+    "The table is still ahead of all by chrF",
+    about=(TABLE, HELPED),
+    cell="scores",
+    holds=lambda numbers: numbers[TABLE, LETTERS, 1][0] > numbers[HELPED, LETTERS, 1][0] + 1,
+    note="From one start.",
 )

@@ -2,6 +2,7 @@
 
 import copy
 
+import numpy as np
 import torch
 from clearbook.data.course_files import course_file
 from clearbook.language_model import load_language_model
@@ -14,6 +15,7 @@ from tests.claims.registry import claim, experiment
 PAGE = "chapters/closer/12-bits.ipynb"
 FULL, INT8 = "float32", "int8"
 WEIGHTS, ROWS, ACTIVATIONS, CACHE = "weights", "weights, by rows", "activations", "keys and values"
+BY_32, HADAMARD, RANDOM = "activations, by 32", "activations, turned by Hadamard", "activations, turned at random"
 
 
 @experiment(
@@ -24,11 +26,14 @@ WEIGHTS, ROWS, ACTIVATIONS, CACHE = "weights", "weights, by rows", "activations"
         ROWS: "all matrices, one scale for each row",
         ACTIVATIONS: "the inputs of all linear layers, one scale for each token",
         CACHE: "keys and values, one scale for each head and token",
+        BY_32: "the inputs, one scale for 32 numbers",
+        HADAMARD: "the inputs times Hadamard's matrix, one scale for each token",
+        RANDOM: "the inputs times a random orthogonal matrix, one scale for each token",
     },
     cases=("8 bits", "4 bits"),
     budget="no training; twelve windows of 128 tokens, which the seed draws from the ends of the novels",
     measured="bits per character, less is better",
-    cells=("setup", "few-bits", "round-on-the-way"),
+    cells=("setup", "few-bits", "round-on-the-way", "turns"),
     times=(1,),
 )
 def what_is_rounded(page, run):
@@ -38,6 +43,9 @@ def what_is_rounded(page, run):
     ways |= {
         ROWS: lambda: page.in_few_bits(b, None),
         CACHE: lambda: page.rounded_cache(b),
+        BY_32: lambda: page.rounded_inputs(b, group=32),
+        HADAMARD: lambda: page.rounded_inputs(b, turn=page.hadamard),
+        RANDOM: lambda: page.rounded_inputs(b, turn=page.random_turn),
         RIGHT: lambda: lambda model: None,
     }
     with torch.no_grad():
@@ -106,4 +114,69 @@ claim(
     cell="time",
     holds=lambda taken: 2 * max(taken[INT8, "1 token", 1]) < min(taken[FULL, "1 token", 1]),
     note="The processor stands beside the stored run. Another one has other times.",
+)
+
+claim(
+    what_is_rounded,
+    "At four bits a turn takes most of the loss away, and a random one does about as well as Hadamard's. So does one "
+    "scale for 32 numbers, without any turn.",
+    about=(ACTIVATIONS, HADAMARD, RANDOM, BY_32),
+    cell="turns-cost",
+    holds=lambda bits: all(
+        max(ways) - right < (as_they_are - right) / 2 and max(ways) - min(ways) < 0.01
+        for right, as_they_are, *ways in zip(
+            *(bits[who, "4 bits", 1] for who in (RIGHT, ACTIVATIONS, HADAMARD, RANDOM, BY_32)), strict=True
+        )
+    ),
+    note="On each of three sets of windows. One scale for 32 numbers costs half a bit more a number.",
+)
+
+F16, Q8_0, Q4_0, ROUNDED = "F16", "Q8_0", "Q4_0", "whole numbers from -7 to 7"
+
+
+@experiment(
+    PAGE,
+    contenders={
+        FULL: "nothing is rounded",
+        F16: "all matrices as 16-bit floats",
+        Q8_0: "all matrices in blocks of Q8_0",
+        Q4_0: "all matrices in blocks of Q4_0",
+        ROUNDED: "all matrices, one float scale for 32 weights",
+    },
+    budget="no training; twelve windows of 128 tokens, which the seed draws from the ends of the novels",
+    measured="bits per character of the model as it is read back from bytes, less is better",
+    cells=("setup", "few-bits", "write-q8", "write-q4"),
+    times=(1,),
+)
+def kinds_in_a_file(page, run):
+    from gguf import GGMLQuantizationType as Kind  # may be lacking where the claims are only compared
+    from gguf import dequantize
+
+    austen, letters = once(page, "austen", lambda: load_language_model(course_file("models/austen")))
+    for name in ("q8_0", "q4_0"):
+        getattr(page, name).__globals__["np"] = np
+    ways = {Q8_0: page.q8_0, Q4_0: page.q4_0, F16: lambda W: W.half().numpy()}
+    model = copy.deepcopy(austen)
+    with torch.no_grad():
+        for weight in model.parameters() if run.contender != FULL else ():
+            if weight.dim() == 2:
+                if run.contender == ROUNDED:
+                    weight.copy_(page.rounded(weight, 4, 32))
+                else:
+                    kind = Kind[run.contender]
+                    weight.copy_(torch.tensor(dequantize(ways[run.contender](weight.detach()), kind)))
+        return bits_per_character(model, letters, run.seed)
+
+
+claim(
+    kinds_in_a_file,
+    "The sixteen values of Q4_0 and the fifteen of `rounded` cost about the same, a hundredth of a bit or so. Q8_0 "
+    "costs nothing that shows, in little more than half of F16's bytes.",
+    about=(FULL, Q8_0, Q4_0, ROUNDED),
+    cell="files",
+    holds=lambda bits: all(
+        abs(q8 - full) < 0.003 < max(q4, rounded) - full < 0.015 and abs(q4 - rounded) < 0.01
+        for full, q8, q4, rounded in zip(*(bits[who, "", 1] for who in (FULL, Q8_0, Q4_0, ROUNDED)), strict=True)
+    ),
+    note="On each of three sets of windows. Sizes are those that the cell prints.",
 )

@@ -5,6 +5,7 @@ import pytest
 from tests.claims import (
     chapter_08,
     chapter_09,
+    chapter_09_rates,
     chapter_09_recipes,
     closer_09_your_own_text,
     slips,
@@ -20,7 +21,7 @@ TABLES = {  # the experiments, what makes a table of their numbers, and the cell
         "museum",
     ),
     "parts": ((chapter_08.parts,), tables.parts_table, "what-each-part-is-worth"),
-    "rates": ((chapter_09.rates,), tables.rates_table, "rate-words"),
+    "rates": ((chapter_09.rates, chapter_09_rates.rates_for_longer), tables.rates_table, "rate-words"),
     "recipes": (
         (chapter_09_recipes.recipes, chapter_09_recipes.by_the_clock),
         tables.recipes_table,

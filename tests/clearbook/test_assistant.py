@@ -1,4 +1,4 @@
-"""What chapter 17 takes from the library: losses, chances of attempts, words by kind."""
+"""What chapters 18 and 19 take from the library: losses, chances of attempts, words by kind."""
 
 from itertools import combinations
 

@@ -3,7 +3,7 @@
 import zipfile
 
 import pytest
-from clearbook.data.messages import message_pairs
+from clearbook.data.messages import message_kinds, message_pairs
 from clearbook.data.parallel_text import read_pairs, split_pairs
 
 
@@ -82,3 +82,12 @@ def test_no_message_is_both_learned_and_held_out():
     sources = [[source for source, _ in pairs] for pairs in (learned, held_out)]
     assert min(map(len, sources)) > 400
     assert all(len(set(side)) == len(side) for side in sources) and not set(sources[0]) & set(sources[1])
+
+
+def test_the_kinds_belong_to_the_messages():
+    """Catches a list of kinds that is shifted against the messages by a line."""
+    kinds = dict(message_kinds()[0])
+    assert kinds["The status to post."] == "hint" and kinds["Failed to read hardware settings"] == "problem"
+    for kept, pairs in zip(message_kinds(), message_pairs(), strict=True):
+        assert {kind for _, kind in kept} == {"name", "state", "hint", "problem", "action", "step"}
+        assert {text for text, _ in kept} < {text for text, _ in pairs}

@@ -1,11 +1,13 @@
 """Small random models of each pretrained family, theirs and ours, and folders that hold their weights."""
 
 import json
+import re
 from functools import partial
 
 import pytest
 import torch
 from clearformer.attention_pool import AttentionPool
+from clearformer.block_variants import ScaledHead
 from clearformer.distances import DistanceBuckets
 from clearformer.layers import FeedForward, GatedFeedForward, RMSNorm, gelu_tanh
 from clearformer.models.bert import BERT, BERTConfig
@@ -18,6 +20,7 @@ from clearformer.models.vit import ViT, ViTConfig
 from clearformer.positions import Rotary
 from clearformer.pretrained.folders import ARCHITECTURES
 from clearformer.pretrained.t5 import NO_BIAS
+from clearformer.pretrained.towers import GATES
 from safetensors.torch import load_file, save_file
 
 from tests.clearformer.decoders import as_it_is
@@ -62,12 +65,14 @@ CONFIGS = {
     "vit": SIZES | IMAGES | {"num_labels": 5},
     "vit_mae": SIZES | IMAGES | DECODER | {"decoder_intermediate_size": 36, "mask_ratio": 0.6},
     "dinov2": SIZES | IMAGES | {"num_labels": 5, "mlp_ratio": 2, "use_mask_token": False},
+    "dinov2_with_registers": SIZES | IMAGES | {"num_labels": 5, "mlp_ratio": 2, "num_register_tokens": 3},
     "clip_vision_model": SIZES | IMAGES | {"projection_dim": 5},
     "siglip_vision_model": SIZES | IMAGES,
     "marian": TRANSLATOR,
     **dict.fromkeys(("bart", "mbart"), TRANSLATOR),
     "t5": TOLD_DISTANCES,
     "mt5": TOLD_DISTANCES,
+    "umt5": TOLD_DISTANCES,
     "llama": SIZES | SHARED | {"tie_word_embeddings": True},
     "qwen2": SIZES | SHARED,
     "qwen3": SIZES | SHARED | {"head_dim": 10},
@@ -75,10 +80,11 @@ CONFIGS = {
 }
 BERTS = {"bert": 3, "roberta": 3, "xlm-roberta": 1, "camembert": 2}  # how many kinds of sentence
 WRITERS = ("marian", "bart", "mbart")
-TOLD = ("t5", "mt5")
+TOLD = ("t5", "mt5", "umt5")
 SEES = {
     "vit": "logits",
     "dinov2": "logits",
+    "dinov2_with_registers": "logits",
     "clip_vision_model": "image_embeds",
     "siglip_vision_model": "pooler_output",
 }
@@ -116,6 +122,13 @@ def loaded_by_theirs(kind, folder, **options):
     pictures take that of the pair with a text encoder (transformers 5.2.0).
     """
     return kind.from_pretrained(folder, config=transformers.AutoConfig.from_pretrained(folder), **options)
+
+
+def missing_of(kind, report):
+    """What their model has besides what ours wrote, but for what holds nothing that we need."""
+    table = ARCHITECTURES[kind]
+    names = {name if name.startswith(table.prefix) else table.prefix + name for name in report["missing_keys"]}
+    return {name for name in names if not any(re.fullmatch(pattern, name) for pattern in table.ignored)}
 
 
 def token_ids(n=N, high=V - 1):
@@ -173,6 +186,9 @@ OURS = {
     "modernbert": lambda: ModernBERT(modernbert_config()),
     "vit": lambda: ViT(ViTConfig(12, 4, 2, 5, D, H, 2)),
     "dinov2": lambda: tower("dinov2", d_ff=30, feed_forward=FeedForward),
+    "dinov2_with_registers": lambda: tower(
+        "dinov2_with_registers", d_ff=40, feed_forward=GATES, activation=torch.nn.functional.silu, n_registers=2
+    ),
     "clip_vision_model": lambda: tower("clip_vision_model", eps=1e-5),
     "siglip_vision_model": lambda: tower(
         "siglip_vision_model", n_classes=D, head=partial(AttentionPool, n_heads=H, d_ff=96, eps=1e-3), eps=1e-3
@@ -183,6 +199,9 @@ OURS = {
     "mbart": lambda: translator(first_position=2, norm_embeddings=True, norm_first=True),
     "t5": lambda: told_distances("t5", feed_forward=partial(FeedForward, bias=False)),
     "mt5": lambda: told_distances("mt5", feed_forward=GatedFeedForward, activation=gelu_tanh),
+    "umt5": lambda: told_distances(
+        "umt5", feed_forward=GatedFeedForward, activation=gelu_tanh, head=partial(ScaledHead, scale=D**-0.5)
+    ),
     "llama": lambda: llama(),
     "qwen2": lambda: ARCHITECTURES["qwen2"].build(llama().config),
     "qwen3": lambda: llama(d_head=10, qk_norm=RMSNorm),
@@ -205,7 +224,7 @@ def tower(kind, n_classes=5, **parts):
 
 def told_distances(kind, **parts):
     table = ARCHITECTURES[kind]
-    parts |= {"head": NO_BIAS, "distances": partial(DistanceBuckets, n_buckets=8, max_distance=11)}
+    parts = {"head": NO_BIAS, "distances": partial(DistanceBuckets, n_buckets=8, max_distance=11)} | parts
     constants = table.constants | {"padding": 0, "start": 0, "end": 1, "eps": 1e-6, "d_head": 5, "n_decoder_layers": 3}
     n_positions = table.defaults["n_positions"]
     return table.build(Seq2SeqConfig(V, n_positions, D, H, 2, HIDDEN, **constants | parts))

@@ -22,9 +22,10 @@ DTYPES = {"float32": torch.float32, "float64": torch.float64}
 OTHERS = {"gpt2": "tied", "bert": "with padding and kinds of sentence", "vit": "12 × 12 pixels"}
 OTHERS |= {"roberta": "with padding and kinds of sentence", "xlm-roberta": "with padding", "camembert": "with padding"}
 OTHERS |= {"distilbert": "with padding", "modernbert": "with padding, windows to both sides"}
-OTHERS |= dict.fromkeys(("dinov2", "clip_vision_model", "siglip_vision_model"), "12 × 12 pixels")
+OTHERS |= {"dinov2": "12 × 12 pixels", "dinov2_with_registers": "12 × 12 pixels, three registers"}
+OTHERS |= dict.fromkeys(("clip_vision_model", "siglip_vision_model"), "12 × 12 pixels")
 OTHERS |= {"vit_mae": "12 × 12 pixels, most of them hidden", "marian": "with padding"}
-OTHERS |= dict.fromkeys(("bart", "mbart", "t5", "mt5"), "with padding")
+OTHERS |= dict.fromkeys(("bart", "mbart", "t5", "mt5", "umt5"), "with padding")
 
 
 def rows() -> Iterator[dict[str, Any]]:

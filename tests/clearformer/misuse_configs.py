@@ -73,6 +73,7 @@ def targets_told_otherwise() -> Iterator[Target]:
             norm=layers.RMSNorm,
             feed_forward=layers.GatedFeedForward,
             d_head=4,
+            shared_distances=True,
             tied=True,
         ),
     )
@@ -107,6 +108,7 @@ def targets_that_see_pictures() -> Iterator[Target]:
         **BLOCKS,
         **sizes(n_classes=3, n_class_tokens=1, pool=vit.first_token, position_std=0.02),
         **sizes(block=block_variants.OutputNormBlock, patch_bias=False, norm_embeddings=True, head=nn.Linear),
+        **sizes(n_registers=2),
     )
     yield Target(
         "MAEConfig",

@@ -9,10 +9,11 @@ import zlib
 
 import pytest
 import torch
-from clearformer import checkpoint, training_state
+from clearformer import checkpoint, shares, training_state
 from clearformer.optimization import adamw
 from safetensors import safe_open
 from safetensors.torch import save_file
+from torch import nn
 
 from tests.clearformer.small_runs import CONFIG, network, partly_frozen, run
 
@@ -199,3 +200,24 @@ def test_what_has_no_mark_replaces_what_is_there(tmp_path):
     for losses in ([0.5], [0.5, 0.25]):
         checkpoint.save(tmp_path, model, adamw(model, CONFIG), losses, {})
         assert checkpoint.load(tmp_path)[0]["losses"].tolist() == losses
+
+
+def test_what_is_read_is_split_as_the_weight_that_it_is_or_belongs_to():
+    """Catches weights that every process reads whole, or moments that are nobody's."""
+    model = nn.Linear(2, 3)
+    like = training_state.tensors_like(model)
+    assert like("model.weight") is model.weight and like("optimizer.bias:exp_avg") is model.bias
+    assert like("losses") is None
+
+
+@pytest.mark.slow
+def test_whether_shares_can_be_written_is_what_the_writer_says(tmp_path):
+    """Catches the opposite answer, with which every test of shares would be left out."""
+    import torch.distributed.checkpoint as dcp  # takes a second
+
+    try:
+        dcp.HuggingFaceStorageWriter(str(tmp_path), save_distributed=True)
+        can = True
+    except (AttributeError, TypeError):
+        can = False
+    assert shares.can_be_written() == can

@@ -64,6 +64,16 @@ def test_a_run_leaves_a_model_that_the_library_opens(text, tmp_path, capsys):
     assert "step 1: " in said and "step 6: " in said and f"clearformer chat {folder}" in said
 
 
+def test_a_sample_keeps_its_paragraphs_and_an_evaluation_fits_into_a_line():
+    """Catches paragraphs that run into each other, and lines that a terminal of 80 columns breaks."""
+    assert report.as_paragraphs("one\ntwo\n\n" + 40 * "three ") == (
+        "    one two\n\n" + "\n".join("    " + " ".join(["three"] * n) for n in (12, 12, 12, 4))
+    )
+    line = report.evaluation_line(" 950", 1.5, 1.79, 1.98)
+    assert line.endswith("1.79 held out, beats the table") and len(line) <= 80
+    assert report.evaluation_line("1000", 1.5, 1.99, 1.98).endswith("1.99 held out")
+
+
 def test_a_stopped_run_goes_on_bitwise_with_fewer_words(text, tmp_path, monkeypatch, capsys):
     """Catches data, weights or settings that are drawn anew, and settings that have to be typed again."""
     assert train(text, tmp_path / "whole", *TINY) == 0

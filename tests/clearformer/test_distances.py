@@ -38,6 +38,12 @@ def test_each_distance_falls_in_its_bucket(ahead, n_buckets, max_distance):
     assert set(expected) == set(range(n_buckets)) - ({n_buckets // 2} if ahead else set())  # no distance is 0 and ahead
 
 
+def test_a_single_step_has_the_first_shared_bucket_where_only_the_own_place_has_one_alone():
+    """Catches a neighbour that passes for one further away."""
+    buckets = DistanceBuckets(1, n_buckets=6, max_distance=3).buckets(torch.arange(-3, 4))
+    assert buckets.tolist() == [2, 2, 1, 0, 4, 5, 5]
+
+
 @pytest.mark.parametrize("ahead", [True, False])
 @torch.no_grad()
 def test_the_bias_is_added_to_the_scores_of_the_last_tokens(ahead):

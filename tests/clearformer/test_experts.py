@@ -239,8 +239,17 @@ def test_every_token_passes_the_shared_expert_and_some_routed_ones():
     x = torch.randn(B, N, D)
     with routings(layer) as passes:
         assert_close(layer(x), layer.shared(x) + layer.routed(x))
+    assert layer.d_model == D
+    with pytest.raises(ValueError, match=rf"SharedExperts.* {D + 1}\b"):
+        layer(torch.randn(B, D + 1))
     assert len(passes) == 2 and layer.shared.gate_up.weight.shape == (8, D)
     assert layer.shared.activation is layer.routed.experts[0].activation is torch.tanh
+
+
+def test_a_single_group_has_no_best_of_its_own():
+    """Catches a bound that is meant for several groups alone."""
+    _, weights, chosen = GroupRouter(D, 1, normalise=True).choose(torch.randn(N, D), 1)
+    assert (chosen == 0).all() and torch.allclose(weights, torch.ones(N, 1))
 
 
 def test_groups_that_cannot_be_are_told():

@@ -68,6 +68,13 @@ def test_a_model_writes_the_same_with_and_without_a_cache_and_beyond_it():
     assert numbers == 2 * 30 * (4 + 5)
 
 
+@pytest.mark.parametrize("d_query_latent", [None, 8])
+def test_no_map_of_it_has_a_bias(d_query_latent):
+    """Catches weights that no published file has."""
+    layer = LatentAttention(D, H, **WIDTHS, d_query_latent=d_query_latent)
+    assert not [name for name, _ in layer.named_parameters() if name.endswith("bias")]
+
+
 def test_what_a_latent_attention_has_not_is_told():
     layer = LatentAttention(D, H, **WIDTHS)
     with pytest.raises(ValueError, match="LatentAttention: a source"):

@@ -190,3 +190,11 @@ def test_what_cannot_be_adapted_is_named():
 def test_an_untied_head_takes_an_adapter():
     model = model_of(tied=False)
     assert add_lora(model, 2, targets=["head"]) == ["head"]
+
+
+def test_a_map_that_stands_in_two_places_gets_one_adapter_in_both():
+    """Catches a second place that keeps the map alone, whichever of its names is the target."""
+    shared = nn.Linear(3, 3)
+    model = nn.Sequential(shared, nn.ReLU(), shared)
+    assert add_lora(model, 2, targets=["2", "0"]) == ["0", "2"]
+    assert isinstance(model[2], LowRank) and model[0] is model[2]

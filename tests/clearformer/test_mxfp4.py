@@ -21,6 +21,12 @@ def test_every_pair_of_numbers_and_every_exponent_is_right():
             assert found.view(8, 64)[block, 2 * place + half].item() == number * 2.0 ** (block - 7)
 
 
+def test_it_is_computed_where_the_bytes_are():
+    """Catches a table that is made on another device: a GPU would refuse it, as the device without numbers does."""
+    there = dequantise(*(torch.zeros(2, 3, *axes, dtype=torch.uint8, device="meta") for axes in ((16,), ())))
+    assert (there.device.type, there.shape) == ("meta", (2, 96))
+
+
 def test_it_is_what_transformers_makes_of_them():
     from transformers.integrations import mxfp4  # takes seconds
 

@@ -7,7 +7,7 @@ from functools import partial
 import pytest
 import torch
 from clearformer.attention import SOFTMAX, attend_linear
-from clearformer.layers import LayerNorm, RMSNorm, gelu_tanh
+from clearformer.layers import FeedForward, GatedFeedForward, LayerNorm, RMSNorm, gelu_tanh
 from clearformer.models.bert import BERT, BERTConfig
 from clearformer.models.gpt import GPT, GPTConfig
 from clearformer.models.seq2seq import Seq2Seq, Seq2SeqConfig
@@ -18,7 +18,7 @@ from clearformer.pretrained import folders, from_pretrained, save_pretrained
 from inline_snapshot import snapshot
 from torch import nn
 
-from tests.clearformer.families import D, H, V, llama, token_ids
+from tests.clearformer.families import D, H, V, llama, token_ids, told_distances
 from tests.clearformer.refusals import refusal
 from tests.clearformer.tolerance import assert_close
 
@@ -65,8 +65,16 @@ def test_weights_that_they_have_no_place_for_are_not_left_out(tmp_path):
         (lambda: GPT(GPTConfig(V, 11, D, H, 1, d_head=10)), "d_head=10"),
         (lambda: GPT(GPTConfig(V, 11, D, 5, 1, d_head=10)), "d_head=10"),
         (lambda: BERT(BERTConfig(V, 11, D, H, 1, activation=torch.sin)), "activation=sin"),
-        (lambda: ViT(ViTConfig(12, 4, 2, 5, D, H, 1, n_class_tokens=0, pool=mean_tokens)), "n_class_tokens=0"),
+        (
+            lambda: ViT(ViTConfig(12, 4, 2, 5, D, H, 1, n_class_tokens=0, pool=mean_tokens)),
+            "ViTForImageClassification has no option for n_class_tokens=0",
+        ),
         (lambda: Seq2Seq(Seq2SeqConfig(V, 11, D, H, 1)), "interleaved=True"),
+        (
+            lambda: told_distances("t5", feed_forward=partial(FeedForward, bias=False), activation=torch.sin),
+            "T5ForConditionalGeneration .* activation=sin",
+        ),
+        (lambda: told_distances("umt5", feed_forward=GatedFeedForward), "UMT5ForConditionalGeneration .* head="),
     ],
 )
 def test_a_model_that_they_do_not_have_is_not_saved_as_another(model, message, tmp_path):

@@ -46,6 +46,14 @@ def test_yarn_mixes_by_the_number_of_the_pair(whole):
     assert YarnScaling(8.0, 64, amplitude=0.5)(FREQUENCIES, BASE)[1] == 0.5
 
 
+def test_yarn_takes_whole_borders_by_itself_and_steps_where_they_meet():
+    """Catches another default, and a mixture of pairs where nothing lies between fast and slow."""
+    assert YarnScaling(8.0, 64) == YarnScaling(8.0, 64, whole=True)
+    scaled, _ = YarnScaling(8.0, 64, 2.0, 2.0, whole=False)(FREQUENCIES, BASE)
+    assert 0 < (scaled == FREQUENCIES).sum() < len(FREQUENCIES)
+    assert_close(scaled, torch.where(scaled == FREQUENCIES, FREQUENCIES, FREQUENCIES / 8))
+
+
 def test_a_scaling_reaches_what_is_turned():
     """Catches a factor or angles that are computed and not used."""
     x = torch.randn(1, 2, N, K, dtype=torch.float64)
@@ -86,6 +94,11 @@ def test_a_long_text_is_turned_by_its_own_table(positions):
         assert_close(rotary(x, positions(start, start + 6)), expected)
 
 
+def test_places_without_an_end_go_on_to_the_last():
+    rotary, x = LongRotary(K, N, short=(1.0,) * 8, long=(2.0,) * 8, n_trained=6), torch.randn(1, 2, N, K)
+    assert torch.equal(rotary(x, slice(0, None)), rotary(x, slice(0, N)))
+
+
 def test_numbers_that_cannot_be_are_named():
     long = partial(LongRotary, K, N, short=(1.0,) * 8, n_trained=6)
     assert refusal(ValueError, LinearScaling, 0.0) == snapshot(
@@ -93,6 +106,18 @@ def test_numbers_that_cannot_be_are_named():
     )
     assert refusal(ValueError, Llama3Scaling, 8.0, 4.0, 4.0, 64) == snapshot(
         "Llama3Scaling: high=4.0 with low=4.0, expected more than that."
+    )
+    assert refusal(ValueError, Llama3Scaling, 8.0, 1.0, 4.0, 0) == snapshot(
+        "Llama3Scaling: n_trained=0, expected a whole number of at least 1."
+    )
+    assert refusal(ValueError, YarnScaling, 8.0, 0) == snapshot(
+        "YarnScaling: n_trained=0, expected a whole number of at least 1."
+    )
+    assert refusal(ValueError, PairScaling, (1.0, 0.0)) == snapshot(
+        "PairScaling: factors=0.0, expected above 0, and finite."
+    )
+    assert refusal(ValueError, PairScaling, (1.0,), amplitude=-1.0) == snapshot(
+        "PairScaling: amplitude=-1.0, expected above 0, and finite."
     )
     assert refusal(ValueError, long, long=(1.0,) * 7) == snapshot(
         "PairScaling: 7 factors for 8 pairs of features, expected one for each."

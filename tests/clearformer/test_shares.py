@@ -10,6 +10,7 @@ import torch
 import torch.distributed as dist
 from clearformer import checkpoint, shares
 from clearformer.training import train
+from clearformer.training_state import tensors_like
 from inline_snapshot import snapshot
 from torch import nn
 
@@ -87,13 +88,37 @@ def test_the_one_that_is_further_counts(group, tmp_path):
 
 
 def test_what_a_killed_process_left_is_no_checkpoint_and_goes(group, tmp_path):
-    for name in ("step-00000002.unfinished", "step-00000004"):
+    for name in ("step-00000002.unfinished", "step-00000004", f"{STEP}.unfinished"):
         (tmp_path / name).mkdir()
         (tmp_path / name / FILE).write_text("half a file")
+        (tmp_path / name / "shard-00002-model-00001-of-00001.safetensors").write_text("of a run with more processes")
     (tmp_path / "step-of-mine").mkdir()
     assert not checkpoint.has_checkpoint(tmp_path)
     split(tmp_path)
     assert names(tmp_path) == [f"{STEP}/checkpoint.json", f"{STEP}/{FILE}"] and (tmp_path / "step-of-mine").is_dir()
+
+
+def test_one_process_without_a_group_looks_at_every_file(tmp_path):
+    """Catches files that nobody looks at where there is one process for all of them."""
+    named = [tmp_path / name for name in ("a.safetensors", "b.safetensors")]
+    for path in named:
+        path.write_text(path.name)
+    files = {path.name: shares._size_and_checksum(path) for path in named}
+    shares._check_files("train", tmp_path, files)
+    for path in named:
+        path.write_text("altered")
+        with pytest.raises(ValueError, match=f"{path.name} is truncated or altered"):
+            shares._check_files("train", tmp_path, files)
+        path.write_text(path.name)
+
+
+def test_what_is_split_as_another_keeps_its_own_dtype(group, tmp_path):
+    """Catches weights that pass for those of a model in half precision."""
+    split(tmp_path)
+    like = tensors_like(network().bfloat16())
+    whole, split_ones = (shares.read_shares("train", tmp_path / STEP, *it)[0] for it in ((), (like,)))
+    assert any(like(name) is not None and tensor.dtype != torch.bfloat16 for name, tensor in whole.items())
+    assert {name: tensor.dtype for name, tensor in whole.items()} == {n: t.dtype for n, t in split_ones.items()}
 
 
 def test_another_run_and_a_full_disk_leave_it_alone(group, tmp_path, monkeypatch):

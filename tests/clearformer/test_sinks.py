@@ -7,6 +7,7 @@ import pytest
 import torch
 from clearformer.attention import attend, causal_mask, padding_mask, window_mask
 from clearformer.cache import KVCache
+from clearformer.distances import DistanceBuckets
 from clearformer.models.gpt import GPT, GPTConfig
 from clearformer.multihead import MultiHeadAttention
 from clearformer.positions import Rotary
@@ -48,6 +49,27 @@ def test_the_sum_has_one_term_more(n_kv_heads, window):
     fused = SinkAttention(D, H, n_kv_heads=n_kv_heads, window=window).double()
     fused.load_state_dict(layer.state_dict())
     assert_close(fused(x, None, padding, causal=True)[0], expected)
+
+
+@torch.no_grad()
+def test_a_bias_is_for_the_sources_and_not_for_the_sink():
+    """Catches a bias that is moved by a source, or that the sink gets as well."""
+    distances = DistanceBuckets(H, n_buckets=8, max_distance=9, ahead=False)
+    layer = random_module(SinkAttention(D, H, relative=distances, attend=attend))
+    x = torch.randn(B, N, D, dtype=torch.float64)
+    q, k, _ = layer.qkv(x).view(B, N, 3, H, K).permute(2, 0, 3, 1, 4)
+    scores = q @ k.mT / math.sqrt(K) + layer.relative(q, N)
+    powers = scores.exp() * causal_mask(N)
+    assert_close(layer(x, causal=True)[1], powers / (powers.sum(-1, keepdim=True) + layer.sinks.exp()[:, None, None]))
+
+
+@torch.no_grad()
+def test_in_half_precision_it_is_nearly_the_same():
+    """Catches a sink that stays in float32 beside keys that do not."""
+    layer, x = random_module(SinkAttention(D, H), torch.float32), torch.randn(B, N, D)
+    with torch.autocast("cpu", torch.bfloat16):
+        y = layer(x, causal=True)[0]
+    assert y.dtype == torch.bfloat16 and torch.allclose(y.float(), layer(x, causal=True)[0], atol=0.1)
 
 
 @torch.no_grad()

@@ -25,7 +25,8 @@ from tests.clearformer.families import (
 from tests.clearformer.models import random_module
 from tests.clearformer.tolerance import assert_close
 
-KINDS = pytest.mark.parametrize("kind", ["t5", "mt5"])
+KINDS = pytest.mark.parametrize("kind", ["t5", "mt5", "umt5"])
+OWN_HEADS = [("t5", False), ("t5", True), ("mt5", False), ("mt5", True)]
 GATES = pytest.mark.parametrize("network", ["relu", "gelu", "gated-gelu", "gated-silu"])
 
 
@@ -51,8 +52,7 @@ def test_networks_and_heads_go_both_ways_with_every_weight_as_it_was(network, ti
     assert_close(outputs_of_both("t5", ours, again, torch.float64)[1], expected)
 
 
-@KINDS
-@pytest.mark.parametrize("said", [False, True])
+@pytest.mark.parametrize(("kind", "said"), OWN_HEADS)
 @torch.no_grad()
 def test_a_head_that_is_no_embedding_is_read_whatever_the_file_says(kind, said, tmp_path):
     """Published files say that it is not tied; those that a newer release wrote again say that it is."""
@@ -104,3 +104,39 @@ def test_a_body_is_read_and_has_the_embedding_as_its_head_or_none(tmp_path):
     assert_close(ours.hidden_states(token_ids(), ours.encode(token_ids(S))), expected)
     with pytest.raises(ValueError, match="checkpoint was a T5Model"):
         ours(token_ids(S), token_ids())
+
+
+@torch.no_grad()
+def test_each_layer_of_umt5_has_distances_of_its_own(tmp_path):
+    """Catches one table for all layers, which equal random tables would hide."""
+    save_theirs("umt5", tmp_path, torch.float64)
+    ours = from_pretrained(tmp_path)
+    for blocks in (ours.encoder.blocks, ours.decoder.blocks):
+        tables = [block.attention.relative.weight for block in blocks]
+        assert len({id(table) for table in tables}) == len(blocks)
+        assert not any(torch.equal(tables[0], other) for other in tables[1:])
+
+
+@torch.no_grad()
+def test_a_head_of_umt5_that_is_no_embedding_goes_both_ways(tmp_path):
+    """As in the published files. Catches a scaled head, and embeddings that theirs draws anew (transformers 5.2)."""
+    theirs = theirs_of("umt5", torch.float64, tie_word_embeddings=False)
+    for stack in (theirs.encoder, theirs.decoder):
+        stack.embed_tokens.weight.copy_(theirs.shared.weight)
+    theirs.save_pretrained(tmp_path)
+    ours = from_pretrained(tmp_path)
+    mine, expected = outputs_of_both("umt5", ours, theirs, torch.float64)
+    assert_close(mine, expected)
+    save_pretrained(ours, tmp_path / "again")
+    before, after = (load_file(folder / "model.safetensors") for folder in (tmp_path, tmp_path / "again"))
+    assert before.keys() == after.keys() and all(torch.equal(before[name], after[name]) for name in before)
+    again = type(theirs).from_pretrained(tmp_path / "again", dtype=torch.float64).eval()
+    assert_close(outputs_of_both("umt5", ours, again, torch.float64)[1], expected)
+
+
+def test_a_umt5_with_an_own_head_that_is_scaled_has_no_file(tmp_path):
+    """Theirs scales by whether the head is tied, so such a model would come back with other logits."""
+    save_theirs("umt5", tmp_path)
+    rewrite(tmp_path, lambda tensors: tensors | {"lm_head.weight": tensors["shared.weight"] + 1})
+    with pytest.raises(ValueError, match="UMT5ForConditionalGeneration has no option for head="):
+        save_pretrained(from_pretrained(tmp_path), tmp_path / "again")

@@ -1,6 +1,7 @@
 """Towers for images: scaled parts, gates of DINOv2, and a learned query that pools the tokens, by hand."""
 
 import json
+import re
 from functools import partial
 
 import pytest
@@ -11,7 +12,7 @@ from clearformer.models.vit import ViT, ViTConfig, every_token, first_and_mean_t
 from clearformer.pretrained import from_pretrained, save_pretrained
 from safetensors.torch import load_file
 
-from tests.clearformer.families import D, H, outputs_of_both, save_theirs, transformers
+from tests.clearformer.families import CONFIGS, D, H, outputs_of_both, save_theirs, transformers
 from tests.clearformer.models import random_module
 from tests.clearformer.tolerance import assert_close
 
@@ -72,3 +73,34 @@ def test_networks_of_dino_go_both_ways(gated, ratio, tmp_path):
     assert json.loads((tmp_path / "again" / "config.json").read_text())["use_mask_token"] is False
     again = transformers.Dinov2ForImageClassification.from_pretrained(tmp_path / "again", dtype=torch.float64).eval()
     assert_close(*outputs_of_both("dinov2", ours, again, torch.float64))
+
+
+@torch.no_grad()
+def test_registers_stand_between_class_token_and_patches_and_are_not_pooled():
+    images = torch.randn(3, 2, 12, 12, dtype=torch.float64)
+    vit = random_module(ViT(ViTConfig(*SIZES, pool=first_and_mean_tokens, n_registers=4)), torch.float64)
+    x = vit.encode(images)
+    assert x.shape == (3, 1 + 4 + 9, D)
+    assert_close(vit(images), vit.head(torch.cat((x[:, 0], x[:, 5:].mean(1)), 1)))
+    vit.registers *= -2
+    assert not torch.allclose(vit.encode(images)[:, 0], x[:, 0])
+    assert ViT(ViTConfig(*SIZES)).registers is None
+    with pytest.raises(ValueError, match="n_registers=-1"):
+        ViTConfig(*SIZES, n_registers=-1)
+
+
+@pytest.mark.parametrize("kind", ["clip", "siglip"])
+@torch.no_grad()
+def test_a_pair_with_a_tower_for_texts_says_how_that_for_images_is_had_alone(kind, tmp_path):
+    text = {"vocab_size": 11, "hidden_size": D, "intermediate_size": 20, "num_attention_heads": H}
+    text |= {"num_hidden_layers": 1, "max_position_embeddings": 7, "projection_dim": 5, "projection_size": 5}
+    whole = {"text_config": text, "vision_config": CONFIGS[f"{kind}_vision_model"], "projection_dim": 5}
+    theirs = random_module(transformers.AutoModel.from_config(transformers.AutoConfig.for_model(kind, **whole)))
+    theirs.eval().save_pretrained(tmp_path)
+    with pytest.raises(ValueError, match=rf"nearest that loads is {kind}_vision_model; .* a tower for texts") as caught:
+        from_pretrained(tmp_path)
+    name = re.search(r"alone with: transformers\.(\w+)\.from_pretrained\(folder\)", str(caught.value))[1]
+    getattr(transformers, name).from_pretrained(tmp_path, dtype=torch.float64).save_pretrained(tmp_path / "tower")
+    images = torch.randn(3, 2, 12, 12, dtype=torch.float64)
+    features = theirs.get_image_features(images)
+    assert_close(from_pretrained(tmp_path / "tower")(images), getattr(features, "pooler_output", features))

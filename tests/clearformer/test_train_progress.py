@@ -1,11 +1,13 @@
 """What a run shows and when it looks: the bar, the evaluations, and how soon a loss that is no number is noticed."""
 
 import dataclasses
+from functools import partial
 
 import pytest
 from clearformer.train_step import mixed_seed
 from clearformer.training import train
 from torch import nn
+from tqdm import tqdm
 
 from tests.clearformer.small_runs import CONFIG, batch, loss, network
 
@@ -47,6 +49,14 @@ def test_the_bar_tells_the_tokens_of_a_second(capsys, monkeypatch):
     clock = iter([100.0, 104.0])
     monkeypatch.setattr("clearformer.training.time.perf_counter", lambda: next(clock))
     assert f", {7 * 6 * 9 / 4:,.0f} tokens/s" in progress_output(capsys, tokens_per_row=9)
+
+
+def test_a_narrow_bar_tells_the_loss_alone(capsys, monkeypatch):
+    """Catches a number of tokens that is cut in the middle, and so is read as another."""
+    for columns, told in (("60", False), ("80", True)):
+        monkeypatch.setattr("clearformer.training.tqdm", partial(tqdm, ncols=int(columns)))
+        text = progress_output(capsys, tokens_per_row=9)
+        assert "loss" in text and (" tokens/s" in text) == told
 
 
 def test_a_resumed_run_tells_the_tokens_of_its_own_steps(capsys, monkeypatch, tmp_path):

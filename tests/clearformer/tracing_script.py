@@ -79,6 +79,7 @@ CASES = {
     ),
     "BERT": (lambda: BERT(BERTConfig(V, POSITIONS, *WIDTHS)), [(ids, {0: BATCH, 1: TARGETS})]),
     "ViT": (lambda: ViT(ViTConfig(12, 4, 2, 3, *WIDTHS)), [(images, {0: BATCH})]),
+    "ViT with registers": (lambda: ViT(ViTConfig(12, 4, 2, 3, *WIDTHS, n_registers=2)), [(images, {0: BATCH})]),
     "MAE": (
         lambda: MAE(MAEConfig(12, 4, 2, *WIDTHS, 20, 5, 1)),
         [(images, {0: BATCH}), (lambda batch, *_: torch.rand(batch, 9), {0: BATCH})],

@@ -1,91 +1,116 @@
-"""Checks of the display equations of chapter 17, from model to assistant."""
+"""Checks of the display equations of chapter 17, long memory."""
 
-from math import exp, log, sqrt
+from math import exp
 
+import numpy as np
 import torch
-from clearbook.assistant import LowRank, counted_loss, group_advantages, preference_loss
+from clearbook.state_space import state_space
+from clearformer.attention import attend_linear, attend_recurrent
 
 from tests.equations.registry import equation, table
 
-N, V, D, E, R = 5, 7, 4, 6, 3  # R is the rank
+N, K, KV = 7, 3, 4
 
 
-@equation("eq-answer-loss", "6b6af21e4e")
-def answers_alone(rng):
-    logits, w = rng.normal(size=(1, N, V)), rng.integers(V, size=N)
-    m = [0.0, 1.0, 0.0, 1.0, 1.0]
-    p = torch.tensor(logits[0]).softmax(-1).numpy()
-    printed = table(lambda: -sum(m[n] * log(p[n, w[n]]) for n in range(N)) / sum(m[n] for n in range(N)))
-    found = counted_loss(torch.tensor(logits), torch.tensor(w)[None], torch.tensor([m], dtype=torch.float64))
-    return printed, found
+def tensors(*arrays):
+    return [torch.as_tensor(array) for array in arrays]
 
 
-@equation("eq-lora", "c924bc6980")
-def low_rank(rng):
-    W, b, A, B = rng.normal(size=(E, D)), rng.normal(size=E), rng.normal(size=(R, D)), rng.normal(size=(E, R))
-    x, layer = rng.normal(size=D), LowRank(torch.nn.Linear(D, E), R).double()
-    with torch.no_grad():
-        for parameter, values in ((layer.linear.weight, W), (layer.linear.bias, b), (layer.A, A), (layer.B, B)):
-            parameter.copy_(torch.tensor(values))
-        found = layer(torch.tensor(x)).numpy()
-        merged = layer.merged()(torch.tensor(x)).numpy()
+def phi(x):
+    """The feature of one number."""
+    return x + 1 if x > 0 else exp(x)
+
+
+def features(rng):
+    q, k, v = (rng.normal(size=size) for size in ((K, N), (K, N), (KV, N)))
+    return q, k, v, *(np.vectorize(phi)(t) for t in (q, k))
+
+
+@equation("eq-linear-attention", "56bf0f3a33")
+def linear_attention(rng):
+    q, k, v, _, _ = features(rng)
+    fq = table(lambda i, n: q[i, n] + 1 if q[i, n] > 0 else exp(q[i, n]), K, N)
+    fk = table(lambda i, n: k[i, n] + 1 if k[i, n] > 0 else exp(k[i, n]), K, N)
     printed = table(
-        lambda e: (
-            sum(W[e, d] * x[d] for d in range(D))
-            + b[e]
-            + sum(B[e, r] * A[r, d] * x[d] for r in range(R) for d in range(D))
+        lambda e, n: (
+            sum(v[e, s] * fk[i, s] * fq[i, n] for s in range(n + 1) for i in range(K))
+            / sum(fk[i, s] * fq[i, n] for s in range(n + 1) for i in range(K))
         ),
-        E,
+        KV,
+        N,
     )
-    return [(printed, found), (printed, merged)]
+    rows = tensors(q.T, k.T, v.T)
+    return [(printed, attend_linear(*rows, causal=True)[0].T), (printed, attend_recurrent(*rows, causal=True)[0].T)]
 
 
-@equation("eq-dpo", "05bbe94f6a")
-def preference(rng):
-    pi_c, pi_r, rho_c, rho_r = (float(p) for p in rng.uniform(0.1, 0.9, size=4))
-    beta = 0.3
-
-    def sigma(z):
-        return 1 / (1 + exp(-z))
-
-    printed = table(lambda: -log(sigma(beta * (log(pi_c / rho_c) - log(pi_r / rho_r)))))
-    logs = (torch.tensor([log(p)], dtype=torch.float64) for p in (pi_c, pi_r, rho_c, rho_r))
-    return printed, preference_loss(*logs, beta)
-
-
-@equation("eq-best-of-n", "805019386d")
-def best_of_n(rng):
-    """Against attempts that were all listed: a deck with a quarter of right cards, put back each time."""
-    p, n = [0.25, 0.4], [3, 5]
-    printed = table(lambda i: 1 - (1 - p[i]) ** n[i], 2)
-    return printed, [chance_by_enumeration(q, attempts) for q, attempts in zip(p, n, strict=True)]
+@equation("eq-linear-recurrence", "11167989ec")
+def linear_recurrence(rng):
+    """Every state on the way is compared with that of the library."""
+    q, k, v, fq, fk = features(rng)
+    S, z, pairs = np.zeros((KV, K)), np.zeros(K), []
+    for n in range(N):
+        rows = tensors(q[:, : n + 1].T, k[:, : n + 1].T, v[:, : n + 1].T)
+        outputs, state = attend_recurrent(*rows, causal=True)
+        S = table(lambda e, i, S=S, n=n: S[e, i] + v[e, n] * fk[i, n], KV, K)
+        z = table(lambda i, z=z, n=n: z[i] + fk[i, n], K)
+        y = table(
+            lambda e, S=S, z=z, n=n: sum(S[e, i] * fq[i, n] for i in range(K)) / sum(z[i] * fq[i, n] for i in range(K)),
+            KV,
+        )
+        pairs += [(S, state[:-1]), (z, state[-1]), (y, outputs[-1])]
+    return [*pairs, (y, attend_linear(*tensors(q.T, k.T, v.T), causal=True)[0][-1])]
 
 
-def chance_by_enumeration(p, n):
-    """The chance that at least one of n is right, added up over all rows of right and wrong that have one."""
-    rows = [[bool(number >> place & 1) for place in range(n)] for number in range(1, 2**n)]
-    return sum(p ** sum(row) * (1 - p) ** (n - sum(row)) for row in rows)
+@equation("eq-chunked", "4a45d829bf")
+def chunked(rng):
+    """Numerators of the library: its output times its denominator, in chunks of three."""
+    q, k, v, fq, fk = features(rng)
+    y = attend_linear(*tensors(q.T, k.T, v.T), causal=True)[0].numpy().T
+    pairs = []
+    for n in range(N):
+        m = n - n % 3
+        S_m, S_n = v[:, :m] @ fk[:, :m].T, v[:, : n + 1] @ fk[:, : n + 1].T
+        printed = table(
+            lambda e, n=n, m=m, S_m=S_m: (
+                sum(S_m[e, i] * fq[i, n] for i in range(K))
+                + sum(v[e, s] * fk[i, s] * fq[i, n] for s in range(m, n + 1) for i in range(K))
+            ),
+            KV,
+        )
+        left = table(lambda e, n=n, S_n=S_n: sum(S_n[e, i] * fq[i, n] for i in range(K)), KV)
+        numerator = y[:, n] * (fk[:, : n + 1].sum(axis=1) @ fq[:, n])
+        pairs += [(printed, numerator), (left, numerator)]
+    return pairs
 
 
-@equation("eq-advantage", "749759021c")
-def advantage(rng):
-    s, G = rng.integers(2, size=8).astype(float) + rng.normal(size=8), 8
+@equation("eq-crosstalk", "32135d585d")
+def crosstalk(rng):
+    """Without features and denominator, which is a state space that does not fade."""
+    k, v = rng.normal(size=(K, N)), rng.normal(size=(KV, N))
+    printed = table(
+        lambda e, j: (
+            sum(k[i, j] * k[i, j] for i in range(K)) * v[e, j]
+            + sum(sum(k[i, p] * k[i, j] for i in range(K)) * v[e, p] for p in range(N) if p != j)
+        ),
+        KV,
+        N,
+    )
+    write = torch.as_tensor(k.T)[:, None].expand(N, KV, K)
+    answers = [
+        state_space(torch.as_tensor(v.T), torch.ones_like(write), write, torch.as_tensor(k[:, j]).expand(N, KV, K))[-1]
+        for j in range(N)
+    ]
+    return printed, torch.stack(answers, dim=1)
 
-    def std(values):
-        centre = sum(values) / len(values)
-        return sqrt(sum((value - centre) ** 2 for value in values) / len(values))
 
-    mean = table(lambda: 1 / G * sum(s[j] for j in range(G)))
-    printed = table(lambda i: (s[i] - float(mean)) / (std(s) + 1e-4), G)  # the library keeps alike groups finite
-    return [(mean, s.mean()), (printed, group_advantages(torch.tensor(s)[None])[0].numpy())]
-
-
-@equation("eq-policy-gradient", "977a7647d0")
-def policy_gradient(rng):
-    """Its gradient by the logits is that of the answers' surprises, weighed by the advantages."""
-    G, logits = 6, torch.tensor(rng.normal(size=(1, 4)), requires_grad=True)
-    a, y = group_advantages(torch.tensor(rng.normal(size=(1, G))))[0].numpy(), rng.integers(4, size=G)
-    p = logits.detach().softmax(-1).numpy()[0]
-    printed = table(lambda: -1 / G * sum(a[i] * log(p[y[i]]) for i in range(G)))
-    surprise = torch.nn.functional.cross_entropy(logits.expand(G, 4), torch.tensor(y), reduction="none")
-    return printed, float((torch.tensor(a) * surprise).mean().detach())
+@equation("eq-gated-delta", "e5243f46c4")
+def gated_delta(rng):
+    """Against what it should do: the state answers each direction by what it held, but for the part along the key."""
+    S, k, v = rng.normal(size=(KV, K)), rng.normal(size=K), rng.normal(size=KV)
+    k, a, b = k / np.linalg.norm(k), rng.uniform(0.3, 0.9), rng.uniform(0.3, 0.9)
+    eye = np.eye(K)
+    new = table(
+        lambda e, i: a * sum(S[e, j] * (eye[j, i] - b * k[j] * k[i]) for j in range(K)) + b * v[e] * k[i], KV, K
+    )
+    aside = np.linalg.qr(np.column_stack([k, rng.normal(size=(K, K - 1))]))[0][:, 1:]  # at right angles to the key
+    return [(new @ k, a * (1 - b) * (S @ k) + b * v), (new @ aside, a * (S @ aside))]

@@ -53,7 +53,5 @@ def direct_attribution(rng):
         g, gamma, eps = model.head.weight.numpy(), model.decoder.norm.weight.numpy(), model.decoder.norm.eps
     x = [sum(y[d] for y in parts) for d in range(D)]
     rms = (sum(value**2 for value in x) / D + eps) ** 0.5
-    printed = table(
-        lambda w: sum(sum((g[w, d] - g[5, d]) * gamma[d] * y[d] for d in range(D)) / rms for y in parts), V
-    )
+    printed = table(lambda w: sum(sum((g[w, d] - g[5, d]) * gamma[d] * y[d] for d in range(D)) / rms for y in parts), V)
     return printed, logits - logits[5]

@@ -110,7 +110,7 @@ ALLOWED = {
     "chapters/14-cost": {
         "returndq,dk,dv": "the way back of attention by tiles, which the chapter builds",
     },
-    "chapters/16-what-comes-after": {
+    "chapters/16-todays-decoder": {
         "returnself.out(y.transpose(1,2).flatten(2))": "the last line of an attention in heads, as in chapter 4",
         "base=10000*stretch**(K/(K-2))": "the changed base of the chapter, in a function that makes tables",
     },
@@ -133,7 +133,7 @@ ALLOWED = {
         'x=p["E"][read]+p["positions"][:read.shape[1]]': STAYS,
         'returnx@p["head"]': STAYS,
     },
-    "exercises/16-what-comes-after": {
+    "exercises/17-long-memory": {
         "S,z,y=np.zeros((k.shape[1],v.shape[1])),np.zeros(k.shape[1]),np.zeros(v.shape)": STAYS,
         "S=S+np.outer(fk[n],v[n])": STAYS,
     },

@@ -7,6 +7,9 @@ from clearcheck.author.subject import Subject
 
 from tests.exercises.course_exercises import course_exercise
 
+# Chapters that are still to get more questions, and a stretch task among them; one that has them leaves the list.
+FEW_QUESTIONS = {"16-todays-decoder", "17-long-memory", "18-tuning", "19-rewards"}
+
 
 def lint(subject: Subject) -> list[str]:
     """Every misfit of an exercise."""
@@ -26,11 +29,16 @@ def points(subject):
 
 
 def number_of_questions(subject):
-    if len(subject.exercise.questions) < 5:
+    few = len(subject.exercise.questions) < 5
+    if few and subject.exercise.slug not in FEW_QUESTIONS:
         yield f"the notebook has {len(subject.exercise.questions)} questions; at least 5 are expected."
+    if not few and subject.exercise.slug in FEW_QUESTIONS:
+        yield "the notebook has its questions; take it from the list FEW_QUESTIONS."
 
 
 def stretch(subject):
+    if subject.exercise.slug in FEW_QUESTIONS:
+        return
     titles = [question.title for question in subject.exercise.questions]
     if [title.startswith("Stretch: ") for title in titles] != [False] * (len(titles) - 1) + [True]:
         yield "the last question, and no other, is a stretch task: its title begins with 'Stretch: '."

@@ -47,8 +47,6 @@ TOO_LONG = {
     "13-backward-by-hand",
     "14-cost",
     "15-gpt3",
-    "16-what-comes-after",
-    "17-assistant",
 }
 
 

@@ -5,7 +5,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from tools.extension import folds, page_parts, publish, quiz
+from tools.extension import folds, moved_pages, page_parts, publish, quiz
+from tools.pages import reading
 
 
 def question(number: int, right: int, n_options: int = 3) -> str:
@@ -123,6 +124,39 @@ def test_an_unknown_icon_stays_as_it_was():
     assert page_parts.ICON.sub(page_parts.draw_icon, unknown) == unknown
     known = page_parts.ICON.sub(page_parts.draw_icon, '<i class="fa-solid fa-list"></i>')
     assert known.startswith("<svg") and "<path" in known
+
+
+def test_an_old_address_leads_on(tmp_path):
+    """Catches an anchor of the second page that leads to the first, and a number of a citation taken for a place."""
+    pages = {
+        "16-todays-decoder": '<h1>16. A<a class="headerlink" href="#a">#</a></h1><i id="a"></i><i id="both"></i>',
+        "17-long-memory": '<h1><span class="section-number">17. </span>B &amp; C</h1><i id="both"></i>'
+        '<i id="fig-17-recall"></i>',
+        "closer/16-fewer-passes": '<h1>D</h1><i id="id3"></i><i id="law"></i>',
+    }
+    (tmp_path / "chapters" / "closer").mkdir(parents=True)
+    for name, text in pages.items():
+        (tmp_path / "chapters" / f"{name}.html").write_text(
+            f'<nav id="n"></nav><article>{text}</article><i id="z"></i>'
+        )
+    config = SimpleNamespace(html_baseurl="https://book.example/", project="Book")
+    page = moved_pages.moved_page("chapters/16-what-comes-after", tmp_path, config)
+    recall = {
+        "fig-17-recall": "17-long-memory.html#fig-17-recall",
+        "fig-16-recall": "17-long-memory.html#fig-17-recall",
+    }
+    law = {"law": "closer/16-fewer-passes.html#law"}
+    assert json.loads(page.split("const places = ")[1].split("\n")[0]) == law | recall
+    assert '<li><a href="17-long-memory.html">B &amp; C</a></li>' in page and "url=16-todays-decoder.html" in page
+    assert '<link rel="canonical" href="https://book.example/chapters/16-todays-decoder.html">' in page
+
+
+def test_no_old_address_is_one_of_today():
+    """Catches a redirection that overwrites a page, and one to a page that the book does not have."""
+    listed = set(reading.in_the_order_of_the_book())
+    made = ("chapters/solutions/", "chapters/grader-proof/")  # a page of each exercise
+    for old, new in moved_pages.MOVED.items():
+        assert old not in listed and all(name in listed for name in new if not name.startswith(made))
 
 
 @pytest.mark.parametrize("address", ["", "https://book.example/x"])

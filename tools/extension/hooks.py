@@ -15,6 +15,7 @@ from tools.extension import (
     front_page,
     lean_pages,
     live_transformer,
+    moved_pages,
     navigation,
     page_parts,
     publish,
@@ -168,6 +169,6 @@ def setup(app):
     # Else every citation looks for it in all packages that are installed.
     plugin.register_plugin(*PLAIN_TEXT, plugin.find_plugin(*PLAIN_TEXT), force=True)
     parts = (chapter_numbers, front_page, navigation, quiz, folds, page_parts, search, lean_pages, formulas, publish)
-    for part in parts:
+    for part in (*parts, moved_pages):
         part.setup(app)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

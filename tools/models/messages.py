@@ -21,7 +21,7 @@ from tools.models.digits import page_code, processor
 from tools.models.loop import write
 
 PAGE = ROOT / "chapters" / "closer" / "11-human-sentences.ipynb"
-N_MERGES, N_STEPS, EVERY = 1000, 2000, 500
+N_MERGES, N_STEPS, EVERY = 1000, 24_000, 3000
 HEADER = ("sees", "step", "training_loss", "held_out_bleu", "held_out_chrf", "processor_seconds")
 FILES = {"hints": "model", "source": "alone"}  # what each sees, and the file of its weights
 

@@ -46,16 +46,16 @@ A translator here never writes padding, and the probabilities of all other words
 
 Where YaRN stretches a DeepSeek-V2, its authors also make the scores larger (`mscale_all_dim`), and so does this library. `transformers` {transformers} does it for DeepSeek-V3 alone.
 
-The mask token of a DINOv2, which only pretraining needs, and the poolers of BERT and ViT are not kept. The experts of gpt-oss are published in 4 bits (MXFP4). They are read so, and become bfloat16.
+The mask token of a DINOv2, with registers or without, which only pretraining needs, and the poolers of BERT and ViT are not kept. The experts of gpt-oss are published in 4 bits (MXFP4). They are read so, and become bfloat16.
 """  # noqa: E501
 LACKING = """\
 ## What does not load yet
 
-The error names the nearest family that does load, and what is lacking.
+The error names the nearest family that does load, and what is lacking. For `clip` and `siglip` it also gives the line of `transformers` that takes the tower for images out; that tower loads.
 
 | `model_type` | nearest | has besides |
 |---|---|---|
-"""
+"""  # noqa: E501
 
 
 def page() -> str:

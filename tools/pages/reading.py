@@ -46,7 +46,7 @@ class Box:
 
 
 def pages() -> dict[str, Path]:
-    """The pages of the book by short name: 01 to 17 for the chapters, 02-rnn, notation and so on for the rest."""
+    """The pages of the book by short name: 01 to 19 for the chapters, 02-rnn, notation and so on for the rest."""
     found = {path.stem.partition("-")[0]: path for path in sorted(CHAPTERS.glob("*.ipynb")) if is_chapter(path.stem)}
     everything = [*CHAPTERS.glob("*.*"), *CHAPTERS.glob("closer/*.ipynb")]
     others = [path for path in everything if path.suffix in (".ipynb", ".md") and path not in found.values()]

@@ -2,7 +2,7 @@
 
 from clearcheck import Exercise
 
-from . import learn, loss, nearest, occlusion, resize, silence, tokens, vit
+from . import learn, loss, nearest, occlusion, pairs, resize, silence, tokens, vit
 from .parts import BRINGS
 
 EXERCISE = Exercise(
@@ -11,5 +11,5 @@ EXERCISE = Exercise(
     chapter="chapters/10-images",
     core=("tokens", "vit", "learn"),
     brings=BRINGS,
-    questions=tuple(one.QUESTION for one in (nearest, tokens, vit, learn, occlusion, silence, loss, resize)),
+    questions=tuple(one.QUESTION for one in (nearest, tokens, vit, learn, occlusion, silence, loss, pairs, resize)),
 )

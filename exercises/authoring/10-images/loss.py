@@ -79,7 +79,7 @@ QUESTION = Question(
     checks=with_battery(
         equals("plain patches", 4, plain_drawings, loss_reference),
         equals("normalised patches", 4, normalised_drawings, loss_reference),
-        holds("gradient check", 4, gradient_check),
+        holds("gradient check", 2, gradient_check),
         off={
             "rows of a batch": "an image may have no hidden patch, and a batch has at least one",
             "one of each": "a patch of one number has no standard deviation, and a batch has a hidden patch",

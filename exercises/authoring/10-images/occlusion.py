@@ -70,8 +70,8 @@ QUESTION = Question(
     minutes=25,
     difficulty=2,
     checks=with_battery(
-        equals("values", 5, ordinary_pictures, occlusion_reference),
-        equals("small, large and equal sizes", 3, special_pictures, occlusion_reference),
+        equals("values", 4, ordinary_pictures, occlusion_reference),
+        equals("small, large and equal sizes", 2, special_pictures, occlusion_reference),
         holds("what is covered", 2, what_is_covered),
     ),
     hints=(

@@ -82,9 +82,9 @@ QUESTION = Question(
     minutes=35,
     difficulty=3,
     checks=with_battery(
-        equals("larger grids", 6, larger_grids, resize_reference),
+        equals("larger grids", 5, larger_grids, resize_reference),
         equals("other grids", 4, other_grids, resize_reference),
-        holds("what stays", 4, what_stays),
+        holds("what stays", 3, what_stays),
     ),
     hints=(
         "Do it for one row of patches first: for each new patch the number of the old neighbour before it, "

@@ -87,8 +87,8 @@ QUESTION = Question(
     minutes=35,
     difficulty=2,
     checks=with_battery(
-        equals("the class token is read", 6, by_class_token, ViT),
-        equals("the mean is read", 4, by_mean, ViT),
+        equals("the class token is read", 5, by_class_token, ViT),
+        equals("the mean is read", 3, by_mean, ViT),
         equals("gradients", 2, gradients, ViT),
         holds("rows of the batch", 1, rows_independent(of_the_class_token)),
         holds("every parameter", 1, gradients_everywhere(of_the_class_token)),

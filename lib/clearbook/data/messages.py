@@ -18,3 +18,13 @@ def message_pairs() -> tuple[Pairs, Pairs]:
     """
     learned, held_out = (read_pairs(zipfile.Path(PACKED, name)) for name in ("learned.tsv", "held-out.tsv"))
     return learned, held_out
+
+
+@cache
+def message_kinds() -> tuple[Pairs, Pairs]:
+    """Messages with what each is for, a name, state, hint, problem, action or step: to learn from, and held out.
+
+    Their place in the file says so: nobody has labelled them by hand. All have 4 words or more.
+    """
+    learned, held_out = (read_pairs(zipfile.Path(PACKED, f"{name}-kinds.tsv")) for name in ("learned", "held-out"))
+    return learned, held_out

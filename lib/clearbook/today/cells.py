@@ -10,7 +10,7 @@ from clearbook.today.schema import LAYERS
 LACKING = (
     *("tied", "stretched", "squeezed", "rotated", "nope_layers", "window", "rope_base_window", "selected", "attention"),
     *("sinks", "gated_attention", "softcap", "linear", "mix", "experts", "feed_forward", "norm_place"),
-    *("qk_norm_whole", "embedding_scaled"),
+    *("qk_norm_whole", "embedding_scaled", "kv_heads_full", "keys_are_values", "streams", "weighted_sum"),
 )
 SHARES = {1 / 2: "half", 1 / 3: "a third", 1 / 4: "a quarter", 1 / 8: "an eighth"}
 
@@ -144,11 +144,15 @@ def _missing(model: Model) -> str:
         "two rotary bases": model.get("rope_base_window"),
         "attention to selected tokens": model.get("selected"),
         "latent attention": model.get("attention") == "latent",
+        "other heads in some layers": model.get("kv_heads_full"),
+        "keys that serve as values": model.get("keys_are_values"),
         "sinks": model.get("sinks"),
         "a gate on what attention gives": model.get("gated_attention"),
         "capped scores": model.get("softcap"),
         "layers that are not attention": model.get("linear") or {"linear", "state"} & {*mix},
         "experts": model.get("experts"),
+        "mixed streams": model.get("streams"),
+        "a weighted sum of layers": model.get("weighted_sum"),
         f"{kind}": kind and kind != "SwiGLU",
         f"norms {place} each sublayer": place and place != "before",
     }
@@ -176,6 +180,23 @@ def _vector(model: Model) -> str:
     size, pooling = model.get("vector"), model.get("pooling")
     told = [size and f"{size:,} numbers", pooling, model.get("shortened") and "may be cut short"]
     return ", ".join(filter(None, told))
+
+
+def _optimiser(model: Model) -> str:
+    return "; ".join(filter(None, [model.get("optimiser"), model.get("schedule")]))
+
+
+def _read(model: Model) -> str:
+    """How many tokens were read in all, and in a step: 11.2 T, 2.4 M a step."""
+    step = model.get("batch_tokens")
+    return ", ".join(filter(None, [model.get("tokens_read"), step and f"{step / 10**6:.1f} M a step"]))
+
+
+def _cost(model: Model) -> str:
+    """What pretraining took, and what came of it."""
+    cost, core, bits = (model.get(name) for name in ("cost", "core", "bits_per_byte"))
+    told = [core and f"CORE {core}", bits and f"{bits} bits a byte"]
+    return "; ".join(filter(None, [cost, ", ".join(filter(None, told))]))
 
 
 def _patches(model: Model) -> str:
@@ -219,5 +240,9 @@ COLUMNS = {
     "patches": Column("patches", ("patch", "registers"), _patches),
     "vector": Column("vector of a text", ("vector", "pooling", "shortened"), _vector),
     "prefix": Column("words in front", ("prefix",), lambda model: model.get("prefix") or ""),
+    "read": Column("tokens read", ("tokens_read", "batch_tokens"), _read),
+    "optimiser": Column("optimiser; rate", ("optimiser", "schedule"), _optimiser),
+    "data": Column("text", ("data",), lambda model: model.get("data")),
+    "cost": Column("cost; measured", ("cost", "core", "bits_per_byte"), _cost),
     "kind": Column("kind", (), lambda model: model.kind),
 }

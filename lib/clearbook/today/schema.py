@@ -153,4 +153,12 @@ FACTS: dict[str, Check] = {
     "pooling": _words,  # how it is made of the outputs for the tokens
     "shortened": _flag,  # whether its beginning serves as a shorter vector
     "prefix": _words,  # the texts before which words of their own are put
+    "tokens_read": _stated,  # in all of pretraining
+    "batch_tokens": _whole,  # of one step
+    "optimiser": _words,
+    "schedule": _words,  # what the rate does after its warm-up
+    "data": _words,
+    "cost": _words,  # of pretraining, in time or money
+    "core": _share,  # the mean of 22 tasks, 0 for guessing
+    "bits_per_byte": _share,  # of held-out text of its own data
 }

@@ -2,8 +2,8 @@
 
 import html
 import textwrap
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from clearbook.today.cells import COLUMNS, Column, date_in_words
 from clearbook.today.rows import Gallery, Model, Source, gallery
@@ -13,14 +13,15 @@ UNKNOWN = "—"
 
 @dataclass(frozen=True, repr=False)
 class Table:
-    """What a notebook shows: as HTML where it can, else as text."""
+    """What a notebook shows: as HTML where it can, else as text. ``own`` are rows that the page measured itself."""
 
     columns: tuple[Column, ...]
     models: tuple[Model, ...]
+    own: Mapping[str, list[str]] = field(default_factory=dict)
 
     @property
     def rows(self) -> list[list[str]]:
-        """The words in the cells, row by row, without names and sources."""
+        """The words in the cells of the models, row by row, without names and sources."""
         return [[_cell(column, model) for column in self.columns] for model in self.models]
 
     @property
@@ -38,7 +39,8 @@ class Table:
 
     def __repr__(self) -> str:
         head = ["model", *(column.heading for column in self.columns)]
-        lines = [head, *([model.name, *row] for model, row in zip(self.models, self.rows, strict=True))]
+        lines = [head, *([name, *row] for name, row in self.own.items())]
+        lines += [[model.name, *row] for model, row in zip(self.models, self.rows, strict=True)]
         widths = [max(len(line[i]) for line in lines) for i in range(len(head))]
         text = [" | ".join(word.ljust(w) for word, w in zip(line, widths, strict=True)).rstrip() for line in lines]
         names = "; ".join(source.what for source in self.sources)
@@ -50,10 +52,11 @@ class Table:
             f'<th scope="col" role="columnheader">{html.escape(name)}</th>'
             for name in ("model", *(column.heading for column in self.columns), "sources")
         )
-        body = "".join(self._row(model, row, numbers) for model, row in zip(self.models, self.rows, strict=True))
+        body = "".join(self._own_row(name, row) for name, row in self.own.items())
+        body += "".join(self._row(model, row, numbers) for model, row in zip(self.models, self.rows, strict=True))
         listed = "".join(f"<li>{_link(source, source.what)}, seen {source.seen}</li>" for source in self.sources)
         caption = f"As of {self.as_of}."
-        if any(UNKNOWN in row for row in self.rows):
+        if any(UNKNOWN in row for row in (*self.rows, *self.own.values())):
             caption += " A dash stands where no source was found, or where the model has no such part."
         return (
             f'<div class="today"><table role="table"><caption>{caption}</caption>'
@@ -62,17 +65,26 @@ class Table:
         )
 
     def _row(self, model: Model, words: list[str], numbers: dict[str, int]) -> str:
-        cells = [_labelled(column.heading, html.escape(word)) for column, word in zip(self.columns, words, strict=True)]
         sources = sorted(_sources(self.columns, model), key=lambda source: numbers[source.key])
         links = ", ".join(_link(source, str(numbers[source.key])) for source in sources)
-        name = f'<th scope="row" role="rowheader">{html.escape(model.name)}</th>'
-        return f'<tr role="row">{name}{"".join(cells)}{_labelled("sources", links)}</tr>'
+        return self._own_row(model.name, words, links)
+
+    def _own_row(self, name: str, words: list[str], links: str = "this page") -> str:
+        cells = [_labelled(column.heading, html.escape(word)) for column, word in zip(self.columns, words, strict=True)]
+        head = f'<th scope="row" role="rowheader">{html.escape(name)}</th>'
+        return f'<tr role="row">{head}{"".join(cells)}{_labelled("sources", links)}</tr>'
 
 
-def today(*columns: str, models: Sequence[str] | None = None, held: Gallery | None = None) -> Table:
+def today(
+    *columns: str,
+    models: Sequence[str] | None = None,
+    own: Mapping[str, Mapping[str, str]] | None = None,
+    held: Gallery | None = None,
+) -> Table:
     """A table of the facts in ``columns``, oldest model first.
 
     ``models`` are names of chapters/models.yml; without them all stand there of which the first column is known.
+    ``own`` are rows above them of what the page trained itself, by name: the words in some of the columns.
 
     Raises: ValueError for no column, an unknown column or model, a model named twice, or a column that is empty.
     """
@@ -80,6 +92,7 @@ def today(*columns: str, models: Sequence[str] | None = None, held: Gallery | No
     if not columns or (unknown := [name for name in columns if name not in COLUMNS]):
         what = f"there is no {', '.join(unknown)}" if columns else "no column is named"
         raise ValueError(f"today: {what}. Choose some of {', '.join(COLUMNS)}.")
+    _check_own(own or {}, columns)
     chosen = tuple(COLUMNS[name] for name in columns)
     if models is not None and len({*models}) < len(models):
         raise ValueError(f"today: a model is named twice in {', '.join(models)}. Name each once.")
@@ -88,11 +101,18 @@ def today(*columns: str, models: Sequence[str] | None = None, held: Gallery | No
         if models is None
         else [held.model(name) for name in models]
     )
-    table = Table(chosen, tuple(sorted(picked, key=_when)))
+    rows = {name: [words.get(column, UNKNOWN) for column in columns] for name, words in (own or {}).items()}
+    table = Table(chosen, tuple(sorted(picked, key=_when)), rows)
     for i, column in enumerate(chosen):
         if all(row[i] == UNKNOWN for row in table.rows):
             raise ValueError(f"today: {column.heading} is known of none of these models. Leave the column out.")
     return table
+
+
+def _check_own(own: Mapping[str, Mapping[str, str]], columns: Sequence[str]) -> None:
+    for name, words in own.items():
+        if other := [column for column in words if column not in columns]:
+            raise ValueError(f"today: {name} has words for {', '.join(other)}, expected some of {', '.join(columns)}.")
 
 
 def _when(model: Model) -> str:

@@ -12,6 +12,7 @@ INFO = "What a folder holds: the kind of model, its weights, the memory they tak
 
 
 def parse(words: list[str] | None = None) -> argparse.Namespace:
+    """The command and its options, from ``words`` or the command line. Raises: SystemExit, after a sentence or help."""
     parser = argparse.ArgumentParser("python -m clearformer", description="Train a transformer, and talk with it.")
     commands = parser.add_subparsers(dest="command", required=True, metavar="train | chat | info")
     _add_train(commands.add_parser("train", help="learn from a text file", description=TRAIN))

@@ -17,6 +17,7 @@ PARTS = (  # the first that is in the name of a weight
     ("positions", "embeddings"),
     ("segments", "embeddings"),
     ("patches", "embeddings"),
+    ("registers", "embeddings"),
 )
 
 

@@ -1,5 +1,7 @@
 """Where a command computes."""
 
+import os
+
 import torch
 
 
@@ -18,3 +20,13 @@ def find_device(command: str, name: str) -> torch.device:
     except (RuntimeError, AssertionError, NotImplementedError) as error:
         reason = str(error).partition("\n")[0]
         raise ValueError(f"{command}: --device {name} cannot be used here ({reason}). Try --device cpu.") from error
+
+
+def own_device(device: torch.device) -> torch.device:
+    """Of several GPUs the one of this process, which ``torchrun`` has numbered; any other device as it is."""
+    number = os.environ.get("LOCAL_RANK")
+    if device.type != "cuda" or device.index is not None or number is None:
+        return device
+    own = torch.device("cuda", int(number))
+    torch.cuda.set_device(own)
+    return own

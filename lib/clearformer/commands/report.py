@@ -15,10 +15,12 @@ from clearformer.commands.interrupt import Interrupt
 from clearformer.commands.settings import Settings
 from clearformer.commands.start import Start
 from clearformer.generation import generate
+from clearformer.parallel import of_the_first
 
 WIDTH = 78
 SAMPLE_TOKENS = 60
 SAMPLE_EVERY = 4  # evaluations
+AGREE_EVERY = 10  # steps after which several processes ask the first one whether the run should stop
 
 
 class Report:
@@ -29,7 +31,7 @@ class Report:
         self.held_out = self.table = math.nan
         self.characters_per_token = 1.0
         self.losses: list[float] = []
-        self.n_lines = 0
+        self.n_lines, self.n_processes = 0, 1
 
     def begin(self, text: Text, n_tokens: int, table: float, n_done: int) -> None:
         """What is learned, with what, and how far counting comes."""
@@ -38,7 +40,8 @@ class Report:
         n_weights, device = count(self.start.model), self.start.model.tokens.weight.device
         say(f"{text.name}: {n_learned + n_held_out:,} characters, of which the last {n_held_out:,} are held out.")
         say(f"To learn from: {n_tokens:,} tokens of {self.characters_per_token:.1f} characters each.")
-        say(f"A decoder with {n_weights:,} weights learns in {self.chosen.steps:,} steps on the device {device}.")
+        where = f"{device} in {self.n_processes} processes" if self.n_processes > 1 else str(device)
+        say(f"A decoder with {n_weights:,} weights learns in {self.chosen.steps:,} steps on the device {where}.")
         say(f"A table that counted runs of up to 5 characters needs {table:.2f} bits for a held-out character.")
         say(f"It goes on after step {n_done:,}.\n" if n_done else "")
 
@@ -51,22 +54,29 @@ class Report:
         self.losses.append(loss)
         if n_done % self.chosen.every == 0 or n_done == self.chosen.steps:
             self._tell(n_done)
-        return self.interrupt.came
+        if self.n_processes == 1:
+            return self.interrupt.came
+        return n_done % AGREE_EVERY == 0 and of_the_first([int(self.interrupt.came)]) == [1]
 
     def _tell(self, n_done: int) -> None:
         learned = sum(self.losses) / len(self.losses) / math.log(2) / self.characters_per_token
         self.losses = []
-        held_out = f"{self.held_out:.2f} held out" + (", ahead of the table" if self.held_out < self.table else "")
-        say(f"step {n_done:>{len(str(self.chosen.steps))}}: {learned:.2f} bits a character while learning, {held_out}")
+        say(evaluation_line(f"{n_done:>{len(str(self.chosen.steps))}}", learned, self.held_out, self.table))
         self.n_lines += 1
         if self.n_lines % SAMPLE_EVERY == 0 or n_done == self.chosen.steps:
-            say(textwrap.indent(textwrap.fill(sample(self.start, self.chosen.seed), WIDTH - 4), "    "))
+            say(as_paragraphs(sample(self.start, self.chosen.seed)))
 
 
 def say(line: str = "") -> None:
     """A line above the progress bar, at once, also where it goes to a file."""
     tqdm.write(line, file=sys.stdout)
     sys.stdout.flush()
+
+
+def evaluation_line(step: str, learned: float, held_out: float, table: float) -> str:
+    """How a step did, in bits a character: on what it learns from, on what is held out, and against counting."""
+    verdict = ", beats the table" if held_out < table else ""
+    return f"step {step}: {learned:.2f} bits a character while learning, {held_out:.2f} held out{verdict}"
 
 
 def sample(start: Start, seed: int) -> str:
@@ -80,7 +90,14 @@ def sample(start: Start, seed: int) -> str:
     return start.tokenizer.decode([i for i in written if i != start.end])
 
 
+def as_paragraphs(text: str) -> str:
+    """A text in lines that fit, further in than the rest; a blank line stays where it was."""
+    filled = (textwrap.fill(paragraph, WIDTH - 4) for paragraph in text.strip().split("\n\n"))
+    return textwrap.indent("\n\n".join(filled), "    ")
+
+
 def count(model: nn.Module) -> int:
+    """How many weights a model has, a tied one once."""
     return sum(p.numel() for p in model.parameters())
 
 

@@ -97,6 +97,7 @@ def _value(name: str, values: dict) -> str:
 
 
 def write(folder: Path, settings: Settings) -> None:
+    """Put the settings beside the model, as JSON that ``read`` takes. Raises: OSError if the disk takes no more."""
     with written_whole("train", folder, NAME, what=NAME) as (path,):
         path.write_text(json.dumps(asdict(settings), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 

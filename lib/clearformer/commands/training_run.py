@@ -1,7 +1,10 @@
 """``python -m clearformer train FILE.txt``: from a text to a folder with a model that writes like it."""
 
+import contextlib
+import os
 import sys
 from argparse import Namespace
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
@@ -10,33 +13,45 @@ from torch import Tensor, nn
 
 from clearformer import checkpoint
 from clearformer.commands import corpus, report, settings
-from clearformer.commands.devices import find_device
+from clearformer.commands.devices import find_device, own_device
 from clearformer.commands.interrupt import Interrupt
 from clearformer.commands.start import Start, continue_from, fresh_start
 from clearformer.losses import next_token_loss, surprisal
+from clearformer.parallel import join_processes, wait_for_all
 from clearformer.pretrained import save_pretrained
 from clearformer.training import train
 
 OF_THE_MODEL = ("width", "layers", "heads", "vocabulary")  # which old weights bring along
 OF_THE_LOOP = ("context", "batch", "accumulate", "rate", "steps", "precision", "seed")
-STOPPING = "Stopping after this step, to save what was learned. Ctrl-C once more gives up the last steps."
+STOPPING = "Stopping after this step, to save what was learned.\nCtrl-C once more gives up the last steps."
 
 
 def run(options: Namespace) -> int:
-    """Train, or go on; the exit code is that of a program that was stopped if Ctrl-C came."""
-    text, folder = corpus.read_text(Path(options.text)), _folder(options)
+    """Train, or go on; the exit code is that of a program that was stopped if Ctrl-C came.
+
+    Under ``torchrun`` every process learns from rows of its own; the first one alone speaks, and writes the folder.
+    """
     device = _device(options)
+    with join_processes(device.type) as (rank, n_processes), _speaking(rank == 0):
+        return _run(options, device, rank, n_processes)
+
+
+def _run(options: Namespace, device: torch.device, rank: int, n_processes: int) -> int:
+    text, folder = corpus.read_text(Path(options.text)), _folder(options)
     chosen = settings.settle(folder, _given(options, text), _defaults(options, text))
     n_before = settings.progress(folder)[0] if checkpoint.has_checkpoint(folder) else 0
     report.say("Learning byte pairs and counting ..." if not n_before else "Reading the run ...")
     start = _start(chosen, text, folder)
     learned, held_out = corpus.as_ids(text, start.tokenizer, start.end, chosen.context)
     table = corpus.counted_bits(text)
-    settings.write(folder, chosen)
-    start.write_tokenizer(folder)
+    wait_for_all()  # until each has seen the folder as it was
+    if rank == 0:
+        settings.write(folder, chosen)
+        start.write_tokenizer(folder)
     start.model.to(device)
     with Interrupt(STOPPING) as interrupt:
         told = report.Report(chosen, start, partial(bits_per_character, held_out, len(text.held_out)), interrupt)
+        told.n_processes = n_processes
         told.begin(text, len(learned), table, n_before)
         history = train(
             start.compiled() if options.compile else start.model,
@@ -50,12 +65,24 @@ def run(options: Namespace) -> int:
             tokens_per_row=chosen.context,
             progress=sys.stderr.isatty(),
         )
-        save_pretrained(start.model.cpu(), folder)
+        if rank == 0:
+            save_pretrained(start.model.cpu(), folder)
     stopped = interrupt.came and len(history.losses) < chosen.steps
-    command = f"python -m clearformer train {report.quoted(options.text)}"
+    launcher = f"torchrun --standalone --nproc-per-node {n_processes}" if n_processes > 1 else "python"
+    command = f"{launcher} -m clearformer train {report.quoted(options.text)}"
     command += f" --out {report.quoted(options.out)}" if options.out else ""
     report.say("\n" + report.last_words(folder, command, len(history.losses), chosen, stopped=stopped))
     return 130 if stopped else 0
+
+
+@contextlib.contextmanager
+def _speaking(aloud: bool) -> Iterator[None]:
+    """Within, what is printed is seen, or (not ``aloud``) is not."""
+    if aloud:
+        yield
+    else:
+        with open(os.devnull, "w", encoding="utf-8") as nowhere, contextlib.redirect_stdout(nowhere):
+            yield
 
 
 def windows(ids: Tensor, length: int, n: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
@@ -83,7 +110,7 @@ def _device(options: Namespace) -> torch.device:
     device = find_device("train", options.device)
     if options.precision == "bfloat16" and device.type != "cuda":
         raise ValueError(f"train: --precision bfloat16 on {device}, expected a CUDA GPU. Leave it out.")
-    return device
+    return own_device(device)
 
 
 def _given(options: Namespace, text: corpus.Text) -> dict:

@@ -34,7 +34,8 @@ class Seq2SeqConfig(Presets):
 
     With ``distances`` nothing is added to the words: ``distances(n_heads, ahead=...)``, as ``DistanceBuckets``, builds
     a bias of the scores for the encoder, which looks ahead, and one for the decoder, and ``n_positions`` is only the
-    longest text. ``norm``, ``feed_forward``, ``attend``, ``d_head``, ``head`` and ``tied`` are those of ``GPTConfig``.
+    longest text. Without ``shared_distances`` each layer has a bias of its own, as in UMT5. ``norm``, ``feed_forward``,
+    ``attend``, ``d_head``, ``head`` and ``tied`` are those of ``GPTConfig``.
     """
 
     n_vocab: int
@@ -61,6 +62,7 @@ class Seq2SeqConfig(Presets):
     attend: Callable | None = None
     d_head: int | None = None
     distances: Callable[..., nn.Module] | None = None
+    shared_distances: bool = True
     head: Callable[..., nn.Module] = nn.Linear
     tied: bool = True
 
@@ -129,8 +131,10 @@ class Seq2Seq(nn.Module):
         own = (c.n_decoder_layers, c.d_model, c.n_decoder_heads, c.d_decoder_ff)
         self.decoder = Decoder(*own, cross=True, **options)
         if c.distances is not None:
-            _share(self.encoder, c.distances(c.n_heads, ahead=True))
-            _share(self.decoder, c.distances(c.n_decoder_heads, ahead=False))
+            _add_distances(self.encoder, partial(c.distances, c.n_heads, ahead=True), shared=c.shared_distances)
+            _add_distances(
+                self.decoder, partial(c.distances, c.n_decoder_heads, ahead=False), shared=c.shared_distances
+            )
         self.head = c.head(c.d_model, c.n_vocab)
         self.apply(glorot)
         if c.tied:
@@ -274,10 +278,11 @@ def translation_total(
     return total, (wanted != ignored).sum()
 
 
-def _share(stack: Encoder | Decoder, distances: nn.Module) -> None:
-    """Tell the scores of every block the distances by the same table."""
-    for block in stack.blocks:
-        block.attention.relative = distances
+def _add_distances(stack: Encoder | Decoder, build: Callable[[], nn.Module], *, shared: bool) -> None:
+    """Give the scores of every block a bias by distance: one for all blocks, or each its own."""
+    biases = [build()] * len(stack.blocks) if shared else [build() for _ in stack.blocks]
+    for block, bias in zip(stack.blocks, biases, strict=True):
+        block.attention.relative = bias
 
 
 class _WithoutPadding(nn.Module):

@@ -51,7 +51,8 @@ class ViTConfig(Presets):
     With ``n_class_tokens=0`` take ``mean_tokens`` or ``sum_tokens`` as ``pool``; ``d_ff`` is 4 D unless given;
     ``position_std`` is the standard deviation of the positions at the start. ``block``, ``feed_forward`` and ``head``
     are those of ``GPTConfig``; the head gets what ``pool`` gives. Without ``patch_bias`` the projection of the patches
-    has no bias; with ``norm_embeddings`` patches and positions are normed before the first block.
+    has no bias; with ``norm_embeddings`` patches and positions are normed before the first block. ``n_registers``
+    learned tokens stand between the class token and the patches, with no position; ``pool`` does not get them.
 
     Raises: ValueError if patches of ``patch_size`` do not fill the image, or ``pool`` takes a token that is not there.
     """
@@ -74,8 +75,9 @@ class ViTConfig(Presets):
     head: Callable[..., nn.Module] = nn.Linear
     patch_bias: bool = True
     norm_embeddings: bool = False
+    n_registers: int = 0
 
-    LEAST: ClassVar = {"n_class_tokens": 0}
+    LEAST: ClassVar = {"n_class_tokens": 0, "n_registers": 0}
     FITS: ClassVar = Presets.FITS | {"position_std": (lambda std: 0 <= std < math.inf, "at least 0, and finite")}
 
     def __post_init__(self):
@@ -120,7 +122,7 @@ class ViT(nn.Module):
     .. math:: x^{(0)}_0 = c + p_0, \qquad x^{(0)}_n = W \,\mathrm{patch}_n + b + p_n, \qquad
               \mathrm{logits} = W_c \,\mathrm{pool}(\mathrm{norm}(x^{(M)})) + b_c
 
-    Source: Dosovitskiy et al. 2021, eq. 1 to 4; turner-v2, section 4.2.
+    Source: Dosovitskiy et al. 2021, eq. 1 to 4; turner-v2, section 4.2; for registers Darcet et al. 2024.
     Cost: 2 FLOPs a token for every weight in a matrix, and 4 D N M for attention over N tokens.
     """
 
@@ -130,6 +132,7 @@ class ViT(nn.Module):
         D, n_tokens = config.d_model, config.n_class_tokens + count_patches(config)
         self.patches = nn.Linear(config.n_channels * config.patch_size**2, D, bias=config.patch_bias)
         self.class_tokens = nn.Parameter(torch.zeros(config.n_class_tokens, D))
+        self.registers = nn.Parameter(torch.zeros(config.n_registers, D)) if config.n_registers else None
         self.positions = LearnedPositions(n_tokens, D)
         parts = block_parts(config, feed_forward=config.feed_forward)
         self.norm = parts["norm"](D) if config.norm_embeddings else nn.Identity()
@@ -141,15 +144,22 @@ class ViT(nn.Module):
 
     def forward(self, images: Float[Tensor, "B C rows columns"]) -> Float[Tensor, "B V"]:
         """The logits of the classes; errors as in ``encode``."""
-        return self.head(self.config.pool(self.encode(images)))
+        x, c = self.encode(images), self.config
+        if c.n_registers:
+            x = torch.cat((x[:, : c.n_class_tokens], x[:, c.n_class_tokens + c.n_registers :]), dim=1)
+        return self.head(c.pool(x))
 
     @shaped_module
     def encode(self, images: Float[Tensor, "B C rows columns"]) -> Float[Tensor, "B N D"]:
-        """What the model makes of every token, the class token first.
+        """What the model makes of every token, the class token first, then the registers.
 
         Raises: TypeError for images that are no floats; ValueError for another size or number of channels, or none.
         """
         check_images("ViT", images, self.config.n_channels, self.config.image_size)
         x = self.patches(patchify(images, self.config.patch_size))
         x = torch.cat((self.class_tokens.expand(x.shape[0], -1, -1), x), dim=1)
-        return self.encoder(self.norm(x + self.positions.weight))
+        x = x + self.positions.weight
+        if self.registers is not None:
+            first, n = self.registers.expand(x.shape[0], -1, -1), self.config.n_class_tokens
+            x = torch.cat((x[:, :n], first, x[:, n:]), dim=1)
+        return self.encoder(self.norm(x))

@@ -17,7 +17,7 @@ from clearformer.pretrained.reach import (
     written_types,
 )
 from clearformer.pretrained.rope import flatten_rope
-from clearformer.pretrained.tables import BLOCKS, STACKED, TIED, WORDS, Architecture, Row
+from clearformer.pretrained.tables import BLOCKS, STACKED, TIED, WORDS, Architecture, Row, without_fields
 from clearformer.pretrained.together import read_whole
 
 _OURS = "encoder.blocks.{i}."
@@ -93,7 +93,7 @@ CAMEMBERT = replace(
     model_type="camembert",
     class_name="CamembertForMaskedLM",
     bare="CamembertModel",
-    fixed={name: value for name, value in ROBERTA.fixed.items() if name not in TIED},
+    fixed=without_fields(ROBERTA.fixed, *TIED),
     same={name: lambda options: True for name in TIED},  # which has to be written: transformers 5 has no default for it
 )
 

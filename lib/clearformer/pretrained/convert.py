@@ -109,7 +109,7 @@ def _other_constants(architecture: Architecture, config: Any) -> list[str]:
     for name, value in architecture.constants.items():
         came = getattr(config, name)
         # What the constant comes to in this configuration: None may stand for as many key heads as heads.
-        expected = getattr(replace(config, **{name: value}).filled(), name)
+        expected = getattr(replace(config, **{name: None}).filled(), name) if value is None else value
         if function_and_arguments(came) != function_and_arguments(expected):
             misfits.append(
                 f"{architecture.class_name} has no option for {name}={_display_name(came)}, "
@@ -207,6 +207,7 @@ def save_weights(model: nn.Module, architecture: Architecture) -> tuple[dict[str
         parts = row.layout.save(ours[row.ours].detach(), model.config)
         for target, part in zip(row.theirs, parts, strict=True):
             theirs[target] = part.clone(memory_format=torch.contiguous_format).cpu()
+    theirs |= {copy: theirs[architecture.aliases[copy]].clone() for copy in architecture.copies}
     return _stacked_again(architecture, theirs), []
 
 

@@ -17,7 +17,7 @@ from clearformer.pretrained.experts import DENSE, NETWORK, dense_layers, read_ex
 from clearformer.pretrained.llama import BLOCK, LLAMA, THEIRS
 from clearformer.pretrained.reach import FIELDS, as_fields, written_rope
 from clearformer.pretrained.rope import flatten_rope, read_rope
-from clearformer.pretrained.tables import PAIRED, Row
+from clearformer.pretrained.tables import PAIRED, Row, without_fields
 from clearformer.pretrained.together import Together, read_flag, read_number, read_whole
 from clearformer.rope_scaling import YarnScaling
 
@@ -157,7 +157,7 @@ def _write_sigmoids(config: Any) -> dict:
     return _write_routing(config) | {"topk_method": "noaux_tc"}
 
 
-LATENT_OPTIONS = {name: theirs for name, theirs in LLAMA.options.items() if name not in ("n_kv_heads", "d_head")} | {
+LATENT_OPTIONS = without_fields(LLAMA.options, "n_kv_heads", "d_head") | {
     "d_head": "qk_rope_head_dim",
     "d_unturned": "qk_nope_head_dim",
     "d_value": "v_head_dim",
@@ -214,8 +214,7 @@ DEEPSEEK_V2 = replace(  # DeepSeek-AI 2024 (DeepSeek-V2), section 2
     fixed={"attention_bias": False, "mlp_bias": False, "norm_topk_prob": False, "scoring_func": "softmax"}
     | {"moe_layer_freq": 1, "rope_interleave": True},
     same={"num_key_value_heads": lambda options: options["num_attention_heads"]},
-    constants={name: it for name, it in LLAMA.constants.items() if name not in ("feed_forward", "attend")}
-    | {"n_kv_heads": None},
+    constants=without_fields(LLAMA.constants, "feed_forward", "attend") | {"n_kv_heads": None},
 )
 DEEPSEEK_V3 = replace(  # DeepSeek-AI 2024 (DeepSeek-V3), section 2.1
     DEEPSEEK_V2,

@@ -13,9 +13,9 @@ from clearformer.layers import GatedFeedForward, gelu_sigmoid
 from clearformer.models.gpt import GPT
 from clearformer.models.options import Layer, each_layer
 from clearformer.pretrained.llama import BLOCK, LLAMA, MISTRAL, QWEN3, THEIRS
-from clearformer.pretrained.reach import ONE_WINDOW, SLIDING, layer_types, reaches, written_rope, written_types
+from clearformer.pretrained.reach import ONE_WINDOW, every_second_window, reaches, written_rope, written_types
 from clearformer.pretrained.rope import flatten_rope, read_rope
-from clearformer.pretrained.tables import PAIRED, STACKED, TRANSPOSED, Layout, Row
+from clearformer.pretrained.tables import PAIRED, STACKED, TRANSPOSED, Layout, Row, without_fields
 from clearformer.pretrained.together import Together, read_flag, read_items, read_whole
 from clearformer.sinks import SinkAttention
 
@@ -50,10 +50,6 @@ def read_experts(options: dict, name: str, top_k: str, default: int, default_top
     return {"n_experts": n, "top_k": k}
 
 
-def _without(constants: dict, *names: str) -> dict:
-    return {name: value for name, value in constants.items() if name not in names}
-
-
 def _always_normalised(default: int, default_top_k: int, **fixed: Callable) -> Together:
     """The softmax over the chosen alone, and experts of one kind."""
 
@@ -85,7 +81,7 @@ MIXTRAL = replace(  # Jiang et al. 2024, section 2.1
         _always_normalised(8, 2, router=partial(Router, normalise=True), expert=GatedFeedForward),
     ),
     defaults=LLAMA.defaults | {"rms_norm_eps": 1e-5, "num_key_value_heads": 8, "rope_theta": 1e6},
-    constants=_without(LLAMA.constants, "feed_forward"),
+    constants=without_fields(LLAMA.constants, "feed_forward"),
 )
 
 
@@ -150,7 +146,7 @@ QWEN3_MOE = replace(  # Qwen Team 2025, section 2
     ),
     plain=_one_name,
     defaults=LLAMA.defaults | {"num_key_value_heads": 4},
-    constants=_without(QWEN3.constants, "feed_forward"),
+    constants=without_fields(QWEN3.constants, "feed_forward"),
 )
 
 
@@ -165,13 +161,6 @@ def _in_turns(t: Tensor) -> Tensor:
 
 TURNS_TRANSPOSED = Layout("transposed, in turns", lambda ts, c: _apart(ts[0].t()), lambda t, c: [_in_turns(t).t()])
 TURNS = Layout("in turns", lambda ts, c: _apart(ts[0]), lambda t, c: [_in_turns(t)])
-
-
-def _alternating(options: dict) -> list[Layer]:
-    """gpt-oss: layers 0, 2, 4, ... look back over a window, unless a list says which."""
-    rope, window = read_rope(options), read_whole(options, "sliding_window", 128)
-    kinds = layer_types(options, lambda layer: layer % 2 == 0)
-    return [Layer(window if kind == SLIDING else None, rope) for kind in kinds]
 
 
 # What config.json means that says nothing of rotary positions.
@@ -211,13 +200,13 @@ GPT_OSS = replace(  # OpenAI 2025
     layers={"i": "n_layers", "e": n_experts},
     build=partial(GPT, attention=SinkAttention),
     plain=_scaled_unless_said,
-    options=_without(LLAMA.options, "activation"),
+    options=without_fields(LLAMA.options, "activation"),
     together=(
-        reaches(_alternating, _write_alternating),
+        reaches(every_second_window(128), _write_alternating),
         _always_normalised(128, 4, router=partial(Router, normalise=True, bias=True), expert=ClampedGatedFeedForward),
     ),
     fixed={"hidden_act": "silu", "attention_bias": True, "swiglu_limit": 7.0},
     defaults={"rms_norm_eps": 1e-5, "tie_word_embeddings": False, "head_dim": 64, "num_key_value_heads": 8}
     | {"rope_theta": 150000.0},
-    constants=_without(LLAMA.constants, "feed_forward") | {"activation": gelu_sigmoid},
+    constants=without_fields(LLAMA.constants, "feed_forward") | {"activation": gelu_sigmoid},
 )

@@ -31,16 +31,30 @@ from clearformer.pretrained.llama import GRANITE, LLAMA, MISTRAL, OLMO2, PHI3, Q
 from clearformer.pretrained.marian import BART, MARIAN, MBART
 from clearformer.pretrained.mxfp4 import unpacked
 from clearformer.pretrained.relatives import nearest_relative
-from clearformer.pretrained.t5 import MT5, T5
+from clearformer.pretrained.t5 import MT5, T5, UMT5
 from clearformer.pretrained.tables import OTHERS, Architecture
-from clearformer.pretrained.towers import CLIP, DINOV2, SIGLIP
+from clearformer.pretrained.towers import CLIP, DINOV2, DINOV2_WITH_REGISTERS, SIGLIP
 from clearformer.pretrained.vit import MAE_ARCHITECTURE, VIT
 from clearformer.weight_files import read_object, read_tensors, require_file, written_whole
 
 LLAMAS = (LLAMA, MISTRAL, QWEN2, QWEN3, SMOLLM3, PHI3, OLMO2, GRANITE, GEMMA, GEMMA2, GEMMA3)
 EXPERTS = (MIXTRAL, QWEN3_MOE, GPT_OSS, DEEPSEEK_V2, DEEPSEEK_V3)
 BERTS = (BERT_ARCHITECTURE, ROBERTA, XLM_ROBERTA, CAMEMBERT, DISTILBERT, MODERNBERT)
-OTHER_KINDS = (*BERTS, VIT, MAE_ARCHITECTURE, DINOV2, CLIP, SIGLIP, MARIAN, BART, MBART, T5, MT5)
+OTHER_KINDS = (
+    *BERTS,
+    VIT,
+    MAE_ARCHITECTURE,
+    DINOV2,
+    DINOV2_WITH_REGISTERS,
+    CLIP,
+    SIGLIP,
+    MARIAN,
+    BART,
+    MBART,
+    T5,
+    MT5,
+    UMT5,
+)
 ARCHITECTURES = {a.model_type: a for a in (GPT2, *OTHER_KINDS, *LLAMAS, NEOX, *EXPERTS)}
 CONFIG, WEIGHTS, INDEX = "config.json", "model.safetensors", "model.safetensors.index.json"
 # options that our configurations have no fields for, and that a loaded model carries along
@@ -159,8 +173,8 @@ def _nearest_architecture(model: nn.Module) -> tuple[Architecture, dict, dict[st
         if not misfits and not odd:
             return architecture, options, tensors
         reasons.append([*misfits, *odd])
-    least = min(reasons, key=len)
-    raise ValueError(f"save_pretrained: {'; '.join(least)}. Save such a model with safetensors.torch.save_model.")
+    least = min(("; ".join(several) for several in reasons), key=len)
+    raise ValueError(f"save_pretrained: {least}. Save such a model with safetensors.torch.save_model.")
 
 
 def _check_labels(given: Any, n_labels: int | None) -> None:
@@ -239,6 +253,7 @@ def architecture_of(options: dict) -> Architecture:
 
 
 def read_json(path: Path) -> dict:
+    """The object in a JSON file. Raises: FileNotFoundError, or ValueError for what is no JSON object."""
     require_file("from_pretrained", path)
     return read_object("from_pretrained", path)
 

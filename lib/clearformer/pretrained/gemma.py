@@ -14,6 +14,7 @@ from clearformer.pretrained.llama import BLOCK, LLAMA, QK_NORMS, THEIRS
 from clearformer.pretrained.reach import (
     FULL,
     SLIDING,
+    every_second_window,
     layer_types,
     positive_or_none,
     reaches,
@@ -22,8 +23,7 @@ from clearformer.pretrained.reach import (
     written_ropes_of_kinds,
     written_types,
 )
-from clearformer.pretrained.rope import read_rope
-from clearformer.pretrained.tables import Row
+from clearformer.pretrained.tables import Row, without_fields
 from clearformer.pretrained.together import Together, d_head, read_number, read_whole
 
 NORM = partial(RMSNorm, around_one=True)
@@ -32,7 +32,7 @@ ROOT = Together(
     ("embedding_scale",), lambda options: {"embedding_scale": read_whole(options, "hidden_size") ** 0.5}, lambda c: {}
 )
 DEFAULTS = {"tie_word_embeddings": True, "head_dim": 256, "rms_norm_eps": 1e-6}
-GEMMA_CONSTANTS = {name: value for name, value in LLAMA.constants.items() if name != "embedding_scale"} | {"norm": NORM}
+GEMMA_CONSTANTS = without_fields(LLAMA.constants, "embedding_scale") | {"norm": NORM}
 FIXED = {"attention_bias": False}
 
 
@@ -75,13 +75,6 @@ def _write_caps(config: Any) -> dict:
 CAPS = Together(("attend", "head"), _read_caps, _write_caps)
 
 
-def _every_second(options: dict) -> list[Layer]:
-    """Gemma 2: layers 0, 2, 4, ... look back over a window."""
-    rope, window = read_rope(options), read_whole(options, "sliding_window", 4096)
-    kinds = layer_types(options, lambda layer: layer % 2 == 0)
-    return [Layer(window if kind == SLIDING else None, rope) for kind in kinds]
-
-
 def _local_and_global(options: dict) -> list[Layer]:
     """Gemma 3: five layers of six look back over a window, with rotary positions of another base."""
     every, window = read_whole(options, "sliding_window_pattern", 6), read_whole(options, "sliding_window", 4096)
@@ -116,12 +109,11 @@ GEMMA2 = replace(
     bare="Gemma2Model",
     rows=_written(LLAMA.rows),
     options=LLAMA.options | {"activation": "hidden_activation"},
-    together=(reaches(_every_second, _write_second), ROOT, CAPS),
+    together=(reaches(every_second_window(4096), _write_second), ROOT, CAPS),
     defaults=DEFAULTS
     | {"hidden_activation": "gelu_pytorch_tanh", "num_key_value_heads": 4, "sliding_window": 4096}
     | {"attn_logit_softcapping": 50.0, "final_logit_softcapping": 30.0},
-    constants={name: value for name, value in GEMMA_CONSTANTS.items() if name not in ("attend", "head")}
-    | {"block": OutputNormBlock},
+    constants=without_fields(GEMMA_CONSTANTS, "attend", "head") | {"block": OutputNormBlock},
 )
 GEMMA3 = replace(
     GEMMA2,

@@ -9,7 +9,7 @@ from clearformer.layers import FeedForward, LayerNorm
 from clearformer.models.gpt import GPT, GPTConfig
 from clearformer.pretrained.reach import ALL_ALIKE
 from clearformer.pretrained.rope import flatten_rope
-from clearformer.pretrained.tables import BLOCKS, TRANSPOSED, WORDS, Architecture, Layout, Row
+from clearformer.pretrained.tables import BLOCKS, TRANSPOSED, WORDS, Architecture, Layout, Row, without_fields
 from clearformer.pretrained.together import Together
 
 _BLOCK, _GPT2, _NEOX = "decoder.blocks.{i}.", "transformer.h.{i}.", "gpt_neox.layers.{i}."
@@ -123,7 +123,7 @@ NEOX = Architecture(
     defaults={"hidden_act": "gelu", "layer_norm_eps": 1e-5, "tie_word_embeddings": False}
     | {"use_parallel_residual": True},
     fixed={"attention_bias": True},
-    constants={name: value for name, value in PLAIN.items() if name != "block"}
+    constants=without_fields(PLAIN, "block")
     | {"n_kv_heads": None, "d_head": None, "norm": LayerNorm, "feed_forward": FeedForward},
     aliases={"embed_out.weight": "gpt_neox.embed_in.weight"},
     ignored=(r"gpt_neox\.layers\.\d+\.attention\.(bias|masked_bias|rotary_emb\.inv_freq)",),

@@ -15,7 +15,7 @@ from clearformer.multihead import MultiHeadAttention
 from clearformer.pretrained.gpt import PLAIN
 from clearformer.pretrained.reach import ALL_ALIKE, ONE_WINDOW, SOME_UNTURNED, UPPER_WINDOWS
 from clearformer.pretrained.rope import flatten_rope
-from clearformer.pretrained.tables import BLOCKS, PAIRED, STACKED, WORDS, Architecture, Row
+from clearformer.pretrained.tables import BLOCKS, PAIRED, STACKED, WORDS, Architecture, Row, without_fields
 from clearformer.pretrained.together import Together, d_head, read_number
 
 BLOCK, THEIRS = "decoder.blocks.{i}.", "model.layers.{i}."
@@ -190,9 +190,5 @@ GRANITE = replace(
     bare="GraniteModel",
     options=LLAMA.options | {"embedding_scale": "embedding_multiplier"},
     together=(ALL_ALIKE, Together(("attend", "block", "head"), _read_granite, _write_granite)),
-    constants={
-        name: value
-        for name, value in LLAMA.constants.items()
-        if name not in ("attend", "block", "head", "embedding_scale")
-    },
+    constants=without_fields(LLAMA.constants, "attend", "block", "head", "embedding_scale"),
 )

@@ -40,6 +40,7 @@ PLAIN = {
     "attend": None,
     "d_head": None,
     "distances": None,
+    "shared_distances": True,
     "head": nn.Linear,
     "tied": True,
 }

@@ -82,6 +82,17 @@ def layer_types(options: dict, slides: Callable[[int], bool]) -> list[str]:
     return kinds
 
 
+def every_second_window(default: int) -> Callable[[dict], list[Layer]]:
+    """Layers 0, 2, 4, ... look back over a window, of ``default`` tokens unless said; a list may name other layers."""
+
+    def read(options: dict) -> list[Layer]:
+        rope, window = read_rope(options), read_whole(options, "sliding_window", default)
+        kinds = layer_types(options, lambda layer: layer % 2 == 0)
+        return [Layer(window if kind == SLIDING else None, rope) for kind in kinds]
+
+    return read
+
+
 def written_types(layers: list[Layer]) -> dict:
     """``layer_types`` and the one window that there is."""
     windows = [layer.window for layer in layers if layer.window is not None]

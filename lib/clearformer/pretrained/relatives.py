@@ -46,14 +46,12 @@ RELATIVES = {
     "electra": ("bert", "a narrower embedding, and another task"),
     "albert": ("bert", "one block for all layers, and a narrower embedding"),
     "deberta-v2": ("bert", "positions and contents compared apart"),
-    "umt5": ("mt5", "biases by distance of its own in each layer"),
     "longt5": ("t5", "an encoder that looks near, or at summaries"),
     "switch_transformers": ("t5", EXPERTS),
     "pegasus": ("mbart", "waves in place of learned positions, which its files hold"),
     "m2m_100": ("mbart", "waves in place of learned positions, and no norm of the embeddings"),
     "whisper": ("mbart", "an encoder of sound"),
-    "dinov2_with_registers": ("dinov2", "four more tokens that stand for no patch"),
-    "dinov3_vit": ("dinov2", "rotary positions, and tokens that stand for no patch"),
+    "dinov3_vit": ("dinov2_with_registers", "rotary positions"),
     "siglip2_vision_model": ("siglip_vision_model", "images of any shape"),
     "deit": ("vit", "a token for distillation"),
     "beit": ("vit", "biases by distance"),
@@ -62,10 +60,17 @@ RELATIVES = {
     "swin": ("vit", "windows of patches that move"),
 }
 
+# Of these the tower for images can be had alone: by this class of theirs, which reads the whole and keeps its part.
+TOWERS = {"clip": "CLIPVisionModelWithProjection", "siglip": "SiglipVisionModel"}
+
 
 def nearest_relative(kind: str) -> str:
     """A sentence about a family that does not load; nothing for one that is not known here."""
     if kind not in RELATIVES:
         return ""
     relative, lacking = RELATIVES[kind]
-    return f"The nearest that loads is {relative}; a {kind} has besides: {lacking}. "
+    said = f"The nearest that loads is {relative}; a {kind} has besides: {lacking}. "
+    if kind in TOWERS:
+        alone = f"transformers.{TOWERS[kind]}.from_pretrained(folder).save_pretrained(other_folder)"
+        said += f"Take its {relative} alone with: {alone}. "
+    return said

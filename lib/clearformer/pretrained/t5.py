@@ -1,4 +1,4 @@
-"""T5, T5 1.1 (as Flan-T5) and mT5: nothing is added to the words, and scores that are not scaled are told distances."""
+"""T5, T5 1.1 (as Flan-T5), mT5 and UMT5: nothing is added to the words; unscaled scores are told distances."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -16,7 +16,7 @@ from clearformer.layers import FeedForward, GatedFeedForward, RMSNorm, gelu_tanh
 from clearformer.models.seq2seq import Seq2Seq, Seq2SeqConfig
 from clearformer.multihead import MultiHeadAttention
 from clearformer.pretrained.marian import PLAIN
-from clearformer.pretrained.tables import ACTIVATIONS, PAIRED, STACKED, Architecture, Row
+from clearformer.pretrained.tables import ACTIVATIONS, PAIRED, STACKED, Architecture, Row, without_fields
 from clearformer.pretrained.together import Together, read_flag, read_whole
 
 FOLLOWED = ("feed_forward", "distances", "head", "d_head", "tied")  # of what only some have, what these have
@@ -53,10 +53,10 @@ def _block(ours: str, theirs: str, network: int, field: str) -> tuple[Row, ...]:
     )
 
 
-def _distances(stack: str) -> Row:
-    """One table for all layers, which stands in the first."""
-    theirs = f"{stack}.block.0.layer.0.SelfAttention.relative_attention_bias.weight"
-    return Row(f"{stack}.blocks.0.attention.relative.weight", theirs)
+def _distances(stack: str, layer: str = "0") -> Row:
+    """The table of a layer; the first holds that of all layers, if they share one."""
+    theirs = f"{stack}.block.{layer}.layer.0.SelfAttention.relative_attention_bias.weight"
+    return Row(f"{stack}.blocks.{layer}.attention.relative.weight", theirs)
 
 
 def _read_network(options: dict) -> dict:
@@ -115,6 +115,7 @@ def _own_head(options: dict, theirs: dict[str, Tensor]) -> dict:
     return options | {"tie_word_embeddings": False, "scale_decoder_outputs": scaled}
 
 
+_SHARED_DISTANCES = (_distances("encoder"), _distances("decoder"))
 _CROSS, _THEIR_CROSS = "decoder.blocks.{j}.cross", "decoder.block.{j}.layer.1"
 T5 = Architecture(  # Raffel et al. 2020, section 2.1; gates and a head of its own as in the published T5 1.1
     model_type="t5",
@@ -130,8 +131,7 @@ T5 = Architecture(  # Raffel et al. 2020, section 2.1; gates and a head of its o
         Row(_CROSS + ".qkv.weight", _THEIR_CROSS + ".EncDecAttention.(q|k|v).weight", STACKED),
         Row(_CROSS + ".out.weight", _THEIR_CROSS + ".EncDecAttention.o.weight"),
         Row(_CROSS + "_norm.weight", _THEIR_CROSS + ".layer_norm.weight"),
-        _distances("encoder"),
-        _distances("decoder"),
+        *_SHARED_DISTANCES,
         Row("encoder.norm.weight", "encoder.final_layer_norm.weight"),
         Row("decoder.norm.weight", "decoder.final_layer_norm.weight"),
         Row("head.weight", "lm_head.weight"),  # unless it is tied
@@ -161,7 +161,7 @@ T5 = Architecture(  # Raffel et al. 2020, section 2.1; gates and a head of its o
         Together(("distances",), _read_distances, _write_distances),
         Together(("head",), _read_head, _write_head),
     ),
-    constants={name: PLAIN[name] for name in PLAIN if name not in FOLLOWED}
+    constants=without_fields(PLAIN, *FOLLOWED)
     | {"n_decoder_heads": None, "d_decoder_ff": None, "norm": RMSNorm, "attend": partial(attend_fused, scale=1.0)}
     | {"scale": 1.0, "interleaved": True, "first_position": None, "norm_embeddings": False, "norm_first": True},
     aliases=dict.fromkeys(
@@ -177,4 +177,19 @@ MT5 = replace(  # Xue et al. 2021, section 3.1
     bare="MT5Model",
     together=(*T5.together[:2], Together(("head",), lambda options: {"head": NO_BIAS}, lambda config: {})),
     defaults=T5.defaults | {"n_positions": 1024, "feed_forward_proj": "gated-gelu"},
+)
+UMT5 = replace(  # Chung et al. 2023
+    MT5,
+    model_type="umt5",
+    class_name="UMT5ForConditionalGeneration",
+    bare="UMT5Model",
+    rows=(
+        *(row for row in T5.rows if row not in _SHARED_DISTANCES),
+        _distances("encoder", "{i}"),
+        _distances("decoder", "{j}"),
+    ),
+    together=(*T5.together[:2], Together(("head",), _read_head, lambda config: {})),
+    constants=T5.constants | {"shared_distances": False},
+    copies=("encoder.embed_tokens.weight", "decoder.embed_tokens.weight"),  # or theirs draws them where no head is tied
+    ignored=(),
 )

@@ -127,12 +127,18 @@ class Architecture:
     # Weights: names.
     renames: tuple[tuple[str, str], ...] = ()  # patterns of older names, and what they are today
     aliases: dict[str, str] = field(default_factory=dict)  # second names of weights that are tied
+    copies: tuple[str, ...] = ()  # those of the second names under which a weight is written once more
     head: tuple[str, ...] = ()  # what ours lacks where theirs has no head
     ignored: tuple[str, ...] = ()  # patterns of what holds nothing that we need
     # What is done besides.
     build: Callable[..., nn.Module] | None = None  # makes our model, where its class alone does not
     plain: Callable[[dict], dict] = dict  # puts their options into one form
     told: Callable[[dict, dict[str, Tensor]], dict] | None = None  # adds to the options what only the weights tell
+
+
+def without_fields(fields: dict, *names: str) -> dict:
+    """The fields or options of another family but for some, which this one says otherwise."""
+    return {name: value for name, value in fields.items() if name not in names}
 
 
 def weight_names(architecture: Architecture, config: Any, *, headless: bool = False) -> Iterator[Row]:

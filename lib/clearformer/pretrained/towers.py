@@ -1,4 +1,7 @@
-"""DINOv2, and the towers for images of CLIP and SigLIP: a ViT with scaled parts, a norm before, or a query after."""
+"""DINOv2 with and without registers, and the towers for images of CLIP and SigLIP.
+
+Each is a ViT: with scaled parts, with a norm before the blocks, or with a query after them.
+"""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -12,7 +15,16 @@ from clearformer.attention_pool import AttentionPool
 from clearformer.block_variants import LayerScale, OutputNormBlock
 from clearformer.layers import FeedForward, GatedFeedForward
 from clearformer.models.vit import ViT, ViTConfig, every_token, first_and_mean_tokens, first_token
-from clearformer.pretrained.tables import ACTIVATIONS, FLATTENED, STACKED, WITHOUT_BATCH, Architecture, Layout, Row
+from clearformer.pretrained.tables import (
+    ACTIVATIONS,
+    FLATTENED,
+    STACKED,
+    WITHOUT_BATCH,
+    Architecture,
+    Layout,
+    Row,
+    without_fields,
+)
 from clearformer.pretrained.together import Together, read_flag, read_number, read_whole
 from clearformer.pretrained.vit import OPTIONS, PLAIN
 
@@ -29,8 +41,13 @@ def _layers(gated: bool) -> Callable[[Any], range]:
     return lambda config: range(config.n_layers if _is_gated(config) == gated else 0)
 
 
-def _dino(ours: str, theirs: str) -> tuple[Row, ...]:
+def _dino(prefix: str) -> tuple[Row, ...]:
+    ours, theirs = "encoder.blocks.{i}", prefix + "encoder.layer.{i}"
     return (
+        Row("class_tokens", prefix + "embeddings.cls_token", WITHOUT_BATCH),
+        Row("positions.weight", prefix + "embeddings.position_embeddings", WITHOUT_BATCH),
+        Row("patches.weight", prefix + "embeddings.patch_embeddings.projection.weight", FLATTENED),
+        Row("patches.bias", prefix + "embeddings.patch_embeddings.projection.bias"),
         Row(f"{ours}.attention_norm.*", f"{theirs}.norm1.*"),
         Row(f"{ours}.attention.qkv.*", f"{theirs}.attention.attention.(query|key|value).*", STACKED),
         Row(f"{ours}.attention.out.*", f"{theirs}.attention.output.dense.*"),
@@ -41,6 +58,8 @@ def _dino(ours: str, theirs: str) -> tuple[Row, ...]:
         Row(f"{ours}.feed_forward.gate_up.*", f"{theirs}.mlp.weights_in.*", only=_layers(True)),
         Row(f"{ours}.feed_forward.down.*", f"{theirs}.mlp.weights_out.*", only=_layers(True)),
         Row(f"{ours}.feed_forward_output_norm.weight", f"{theirs}.layer_scale2.lambda1"),
+        Row("encoder.norm.*", prefix + "layernorm.*"),
+        Row("head.*", "classifier.*"),
     )
 
 
@@ -64,7 +83,7 @@ def _write_network(config: Any) -> dict:
     return {"mlp_ratio": width / config.d_model, "use_swiglu_ffn": gated, "hidden_act": next(names, None)}
 
 
-IMAGES = {ours: theirs for ours, theirs in OPTIONS.items() if ours not in ("d_ff", "activation")}
+IMAGES = without_fields(OPTIONS, "d_ff", "activation")
 DINOV2 = Architecture(  # Oquab et al. 2024, section 4, and the published code
     model_type="dinov2",
     class_name="Dinov2ForImageClassification",
@@ -72,15 +91,7 @@ DINOV2 = Architecture(  # Oquab et al. 2024, section 4, and the published code
     prefix="dinov2.",
     model=ViT,
     config=ViTConfig,
-    rows=(
-        Row("class_tokens", "dinov2.embeddings.cls_token", WITHOUT_BATCH),
-        Row("positions.weight", "dinov2.embeddings.position_embeddings", WITHOUT_BATCH),
-        Row("patches.weight", "dinov2.embeddings.patch_embeddings.projection.weight", FLATTENED),
-        Row("patches.bias", "dinov2.embeddings.patch_embeddings.projection.bias"),
-        *_dino("encoder.blocks.{i}", "dinov2.encoder.layer.{i}"),
-        Row("encoder.norm.*", "dinov2.layernorm.*"),
-        Row("head.*", "classifier.*"),
-    ),
+    rows=_dino("dinov2."),
     head=("head",),
     options=IMAGES | {"n_classes": "num_labels"},
     together=(
@@ -89,9 +100,25 @@ DINOV2 = Architecture(  # Oquab et al. 2024, section 4, and the published code
     ),
     defaults={"num_channels": 3, "patch_size": 14, "layer_norm_eps": 1e-6},
     fixed={"qkv_bias": True},
-    constants={name: it for name, it in PLAIN.items() if name != "feed_forward"}
+    constants=without_fields(PLAIN, "feed_forward")
     | {"n_class_tokens": 1, "pool": first_and_mean_tokens, "block": partial(OutputNormBlock, output_norm=LayerScale)},
     ignored=(r"dinov2\.embeddings\.mask_token",),
+)
+DINOV2_WITH_REGISTERS = replace(  # Darcet et al. 2024
+    DINOV2,
+    model_type="dinov2_with_registers",
+    class_name="Dinov2WithRegistersForImageClassification",
+    bare="Dinov2WithRegistersModel",
+    prefix="dinov2_with_registers.",
+    rows=(
+        *_dino("dinov2_with_registers."),
+        Row("registers", "dinov2_with_registers.embeddings.register_tokens", WITHOUT_BATCH),
+    ),
+    options=DINOV2.options | {"n_registers": "num_register_tokens"},
+    together=DINOV2.together[:1],
+    defaults=DINOV2.defaults | {"patch_size": 16, "num_register_tokens": 4},
+    constants=without_fields(DINOV2.constants, "n_registers"),
+    ignored=(r"dinov2_with_registers\.embeddings\.mask_token",),
 )
 
 
@@ -163,5 +190,5 @@ SIGLIP = replace(  # Zhai et al. 2023, section 4
     ),
     defaults={"num_channels": 3, "layer_norm_eps": 1e-6, "hidden_act": "gelu_pytorch_tanh"},
     fixed={"vision_use_head": True},
-    constants={name: it for name, it in PLAIN.items() if name != "head"} | {"n_class_tokens": 0, "pool": every_token},
+    constants=without_fields(PLAIN, "head") | {"n_class_tokens": 0, "pool": every_token},
 )

@@ -47,6 +47,7 @@ PLAIN = {
     "head": nn.Linear,
     "patch_bias": True,
     "norm_embeddings": False,
+    "n_registers": 0,
 }
 VIT = Architecture(
     model_type="vit",
