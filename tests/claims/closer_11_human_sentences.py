@@ -213,3 +213,11 @@ claim(
     holds=lambda numbers: numbers[TABLE, LETTERS, 1][0] > numbers[HELPED, LETTERS, 1][0] + 1,
     note="From one start.",
 )
+claim(
+    on_messages,
+    "Among the nearest messages it is the other way round",
+    about=(SWAPPED, HELPED),
+    cell="near",
+    holds=lambda numbers: numbers[SWAPPED, CLOSE, 1][0] > numbers[HELPED, CLOSE, 1][0] + 1,
+    note="From one start, of the held-out messages that share most.",
+)
