@@ -38,17 +38,22 @@ def test_a_small_training_writes_what_the_page_reads(tmp_path):
     messages.train_messages(tmp_path, tmp_path, n_merges=20, n_steps=4, every=2, pairs=(PAIRS, PAIRS[:3]))
     code, pieces = page_code((messages.PAGE,)), pieces_of(tmp_path)
     assert pieces.n_vocab == 276
-    code["translator"](pieces).load_state_dict(load_file(tmp_path / "model.safetensors"))
-    assert [(row["step"], row["pairs_read"]) for row in rows_of(tmp_path)] == [("2", "32"), ("4", "64")]
+    for file in messages.FILES.values():
+        code["translator"](pieces).load_state_dict(load_file(tmp_path / f"{file}.safetensors"))
+    steps = [(row["sees"], row["step"]) for row in rows_of(tmp_path)]
+    assert steps == [("hints", "2"), ("hints", "4"), ("source", "2"), ("source", "4")]
 
 
 @pytest.mark.slow
-def test_the_committed_translator_scores_what_its_log_says():
+@pytest.mark.parametrize("sees", messages.FILES)
+def test_the_committed_translators_score_what_their_log_says(sees):
     """Catches weights of another training, or read with other pieces."""
-    code, pieces, last = page_code((messages.PAGE,)), pieces_of(COMMITTED), rows_of(COMMITTED)[-1]
+    code, pieces = page_code((messages.PAGE,)), pieces_of(COMMITTED)
+    last = [row for row in rows_of(COMMITTED) if row["sees"] == sees][-1]
     model = code["translator"](pieces)
-    model.load_state_dict(load_file(COMMITTED / "model.safetensors"))
+    model.load_state_dict(load_file(COMMITTED / f"{messages.FILES[sees]}.safetensors"))
     torch.set_num_threads(1)
-    scores = messages.score(code, model, pieces, message_pairs()[1])
+    learned, held_out = message_pairs()
+    scores = messages.score(code, model, pieces, messages.to_translate(code, sees, learned, held_out))
     assert abs(scores[0] - float(last["held_out_bleu"])) < 1  # half precision turns a word here and there
     assert abs(scores[1] - float(last["held_out_chrf"])) < 1
