@@ -72,7 +72,8 @@ def short_text_table(numbers: Numbers) -> str:
     rows = ["| bits per character, three starts | held out | learned |", "|---|---|---|"]
     for name in STEPS:
         rows.append(f"| {name} | {' | '.join(starts(numbers[name, case, 1]) for case in (HELD_OUT, LEARNED))} |")
-    rows.append(f"| the {TABLE}, counted once | {span(numbers[TABLE, HELD_OUT, 1], 2)} | |")
+    counted = (span(numbers[TABLE, case, 1], 2) for case in (HELD_OUT, LEARNED))
+    rows.append(f"| the {TABLE}, counted once | {' | '.join(counted)} |")
     return "\n".join(rows)
 
 
