@@ -3,6 +3,8 @@
 from tests.claims.chapter_08 import seen_by
 from tests.claims.chapter_09 import RATES
 from tests.claims.chapter_09_recipes import LONGER, LOOP, MUON
+from tests.claims.closer_09_more_steps import SAME, THIRD
+from tests.claims.closer_09_short_text import HELD_OUT, LEARNED, STEPS
 from tests.claims.closer_09_your_own_text import NOTHING, NOVELS, OWN, TABLE
 from tests.claims.registry import Numbers
 from tests.claims.shown import span
@@ -56,6 +58,22 @@ def own_text_table(numbers: Numbers, merged: Numbers) -> str:
     for name in (NOTHING, OWN, NOVELS):
         rows.append(f"| {name} | {starts(both[name, '', 1])} | {starts(both[name, '', 4])} |")
     rows.append(f"| the {TABLE}, counted once | {span(numbers[TABLE, '', 1], 2)} | |")
+    return "\n".join(rows)
+
+
+def third_of_the_rate(numbers: Numbers) -> str:
+    """What the closer look says of two rates for its thousand steps."""
+    third, same = (starts(numbers[who, "", 1]) for who in (THIRD, SAME))
+    return f"It ends at {third} bits, where the rate of the page ends at {same}."
+
+
+def short_text_table(numbers: Numbers) -> str:
+    """What the closer look shows of ten thousand characters: bits on what is held out and on what was learned."""
+    rows = ["| bits per character, three starts | held out | learned |", "|---|---|---|"]
+    for name in STEPS:
+        rows.append(f"| {name} | {' | '.join(starts(numbers[name, case, 1]) for case in (HELD_OUT, LEARNED))} |")
+    counted = (span(numbers[TABLE, case, 1], 2) for case in (HELD_OUT, LEARNED))
+    rows.append(f"| the {TABLE}, counted once | {' | '.join(counted)} |")
     return "\n".join(rows)
 
 

@@ -7,6 +7,8 @@ from tests.claims import (
     chapter_09,
     chapter_09_rates,
     chapter_09_recipes,
+    closer_09_more_steps,
+    closer_09_short_text,
     closer_09_your_own_text,
     slips,
     stored,
@@ -32,6 +34,8 @@ TABLES = {  # the experiments, what makes a table of their numbers, and the cell
         tables.own_text_table,
         "my-model-read",
     ),
+    "a third of the rate": ((closer_09_more_steps.thousand_steps,), tables.third_of_the_rate, "my-model-read"),
+    "a short text": ((closer_09_short_text.short_text,), tables.short_text_table, "my-model-read"),
 }
 
 

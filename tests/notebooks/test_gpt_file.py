@@ -117,3 +117,40 @@ def test_an_import_trains_nothing_and_prints_nothing(capsys, monkeypatch):
     runpy.run_path(str(FILE), run_name="imported")
     monkeypatch.delitem(sys.modules, "transformer", raising=False)
     assert capsys.readouterr().out == ""
+
+
+class CutShort(Exception):
+    pass
+
+
+def test_a_training_that_was_cut_short_goes_on_with_the_lines_of_the_page(tmp_path, monkeypatch):
+    """Catches a checkpoint without the means of AdamW or the place in the schedule, and a step too many or too few."""
+    monkeypatch.chdir(tmp_path)
+    program = typed_gpt()
+    cells = {cell.id: cell.source for cell in nbformat.read(PAGE, as_version=4).cells}
+    before, after = cells["five-thousand-read"].split("```python\n")[1].split("```")[0].split("        ...")
+    loop = re.search(r"    for step in range\(n_steps \+ 1\):.*\n", cells["training-loop"]).group()
+    end = after[after.index("\n") :].replace("% 500", "% 10")
+    exec(cells["training-loop"].replace(loop, before) + end, names := dict(vars(program)))
+
+    def model(seed):
+        torch.manual_seed(seed)
+        return program.GPT(11, d_model=12, n_heads=3, n_layers=2)
+
+    rows = torch.randint(11, (31, 4, 9), generator=torch.Generator().manual_seed(0))
+
+    def draw(begun):
+        batches = iter(rows[begun:])
+        return lambda: next((row[:, :-1], row[:, 1:]) for row in batches)
+
+    def cut_short(model, step):
+        if step == 25:
+            raise CutShort
+
+    whole, resumed = model(0), model(1)
+    program.fit(whole, draw(0), n_steps=30)
+    with pytest.raises(CutShort):
+        names["fit"](model(0), draw(0), 30, cut_short)
+    names["fit"](resumed, draw(20), 30)
+    for name, weights in whole.state_dict().items():
+        torch.testing.assert_close(resumed.state_dict()[name], weights)

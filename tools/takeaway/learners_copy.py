@@ -33,6 +33,7 @@ DATA = (
     "models/messages",
     "models/nanogpt/laptop.txt",
     "models/nanogpt/log.csv",
+    "models/nanogpt/recipe.csv",
     "models/translator",
     "models/vit",
 )
