@@ -23,7 +23,8 @@ WHERE = {"layers": r"(\d+) layers", "heads": r"(\d+) heads", "width": r"width of
     },
     cases=tuple(WHERE),
     budget="no training; the likeliest token each time, up to 24; each seed draws half of the twelve models",
-    measured="per cent of the answers in which the first number of the card is the one asked for, more is better",
+    measured="per cent of the answers in which the first number of the card is the one asked for, and is not called by "
+    "another name, more is better",
     cells=("setup", "setup-transformers", "load-both", "load", "prompt", "names", "cards", "find", "answer-all"),
     times=(1,),
 )
@@ -53,7 +54,8 @@ FIRST, SECOND, THIRD = "first on the card", "second on the card", "third on the 
     contenders={FIRST: "the fact asked for stands first", SECOND: "second", THIRD: "third and last"},
     cases=tuple(WHERE),
     budget="no training; the likeliest token each time, up to 24; each seed draws half of the twelve models",
-    measured="per cent of the answers in which the first number of the card is the one asked for, more is better",
+    measured="per cent of the answers in which the first number of the card is the one asked for, and is not called by "
+    "another name, more is better",
     cells=(
         *("setup", "setup-transformers", "load-both", "load", "prompt", "names", "cards", "find", "answer-all"),
         "orders",
@@ -90,7 +92,10 @@ claim(
     "Without a card no answer is right. With the card that was found, most of the answers about layers and widths are.",
     about=(ALONE, FOUND),
     cell="rag",
-    holds=lambda right: all(max(right[ALONE, fact, 1]) == 0 for fact in WHERE) and min(right[FOUND, "layers", 1]) > 50,
+    holds=lambda right: (
+        all(max(right[ALONE, fact, 1]) == 0 for fact in WHERE)
+        and all(min(right[FOUND, fact, 1]) > 50 for fact in ("layers", "width"))
+    ),
     note="Asked of all twelve models, of which each seed draws half.",
 )
 
