@@ -181,7 +181,7 @@ def words_of(name: str, column: str) -> str | None:
             "ReLU², 6 of 128 experts + 1 for all, 1,856 units each (3,712 in that for all)",
         ),
         ("SmolLM3 3B", "positions", "rotary, base 5,000,000, none in 9 of 36 layers"),
-        ("DeepSeek-V3", "positions", "rotary, base 10,000, a third of each head turned"),
+        ("DeepSeek-V3", "positions", "rotary, base 10,000, slowed up to 40 times, a third of each head turned"),
         ("gpt-oss-120b", "positions", "rotary, base 150,000, slowed up to 32 times"),
         ("Gemma 3 27B", "positions", "rotary, base 1,000,000 (10,000 in windows), all slowed 8 times"),
         ("OLMo 2 7B", "norm", "RMSNorm after each sublayer"),
@@ -192,7 +192,24 @@ def words_of(name: str, column: str) -> str | None:
         ("Whisper large-v3-turbo", "shape", "32 + 4 layers, width 1,280"),
         ("DINOv3 ViT-7B", "patches", "16 × 16 pixels, 4 registers"),
         ("gpt-oss-120b", "extras", "sinks"),
-        ("gpt-oss-120b", "missing", "a head of its own, slower angles, windows, sinks, experts"),
+        (
+            "gpt-oss-120b",
+            "missing",
+            "a head of its own, biases, slower angles, windows, sinks, experts, limits on the gate, "
+            "a steeper gate, 1 added to what it multiplies",
+        ),
+        (
+            "MiniMax-M2",
+            "missing",
+            "a head of its own, a QK-norm over all heads at once, heads turned in part, experts",
+        ),
+        (
+            "Gemma 4 31B",
+            "missing",
+            "embeddings times √D, heads turned in part, windows, two rotary bases, other heads in some layers, "
+            "keys that serve as values, another scale of the scores, GEGLU, norms before and after each sublayer, "
+            "capped logits, a norm on values, a factor for each block",
+        ),
         ("OLMo 2 7B", "missing", "a head of its own, a QK-norm over all heads at once, norms after each sublayer"),
         ("SmolLM2 135M", "missing", None),
         ("Llama 3.1 8B", "residual", None),

@@ -11,6 +11,7 @@ LACKING = (
     *("tied", "stretched", "squeezed", "rotated", "nope_layers", "window", "rope_base_window", "selected", "attention"),
     *("sinks", "gated_attention", "softcap", "linear", "mix", "experts", "feed_forward", "norm_place"),
     *("qk_norm_whole", "embedding_scaled", "kv_heads_full", "keys_are_values", "streams", "weighted_sum"),
+    *("biases", "score_scale", "gate_limits", "logit_cap", "other_parts"),
 )
 SHARES = {1 / 2: "half", 1 / 3: "a third", 1 / 4: "a quarter", 1 / 8: "an eighth"}
 
@@ -135,6 +136,7 @@ def _missing(model: Model) -> str:
     mix, kind, place = model.get("mix") or {}, model.get("feed_forward"), model.get("norm_place")
     lacks = {
         "a head of its own": model.get("tied") is False,
+        "biases": model.get("biases"),
         "embeddings times √D": model.get("embedding_scaled"),
         "a QK-norm over all heads at once": model.get("qk_norm_whole"),
         "slower angles": model.get("stretched") or model.get("squeezed"),
@@ -147,14 +149,18 @@ def _missing(model: Model) -> str:
         "other heads in some layers": model.get("kv_heads_full"),
         "keys that serve as values": model.get("keys_are_values"),
         "sinks": model.get("sinks"),
+        "another scale of the scores": model.get("score_scale"),
         "a gate on what attention gives": model.get("gated_attention"),
         "capped scores": model.get("softcap"),
         "layers that are not attention": model.get("linear") or {"linear", "state"} & {*mix},
         "experts": model.get("experts"),
+        "limits on the gate": model.get("gate_limits"),
         "mixed streams": model.get("streams"),
         "a weighted sum of layers": model.get("weighted_sum"),
         f"{kind}": kind and kind != "SwiGLU",
         f"norms {place} each sublayer": place and place != "before",
+        "capped logits": model.get("logit_cap"),
+        f"{model.get('other_parts')}": model.get("other_parts"),
     }
     return ", ".join(name for name, lacking in lacks.items() if lacking)
 

@@ -125,6 +125,8 @@ FACTS: dict[str, Check] = {
     "keys_are_values": _flag,
     "sinks": _flag,
     "softcap": _flag,
+    "score_scale": _flag,  # scores that are scaled by another number than the root of the width of a head
+    "biases": _flag,  # in the maps of attention, or of the feed-forward layer
     "gated_attention": _flag,
     "cross_attention": _words,
     "positions": _words,
@@ -140,11 +142,14 @@ FACTS: dict[str, Check] = {
     "qk_norm": _flag,
     "qk_norm_whole": _flag,  # over all heads at once
     "embedding_scaled": _flag,  # by the root of the width
+    "logit_cap": _flag,  # scores of words that a tanh keeps small
     "streams": _whole,  # of hyper-connections
     "weighted_sum": _flag,  # learned weights on the stream and on what a sublayer adds
     "feed_forward": _one_of(*GATED, "GELU", "ReLU²"),
+    "gate_limits": _flag,  # whether gate and values are cut off on the way
     # shared_d_ff: units of the experts for all, where they differ; width: where experts read less than the stream
     "experts": _counts(EXPERTS, (*EXPERTS, "shared_d_ff", "width"), 0),
+    "other_parts": _words,  # what else its code has and chapter 12's decoder has not
     "tokenizer": _words,
     "digits": _whole,  # how many may share a token
     "patch": _whole,
