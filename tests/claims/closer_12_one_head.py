@@ -123,7 +123,8 @@ claim(
             *(left[who, "", 1] for who in (NOTHING, FIRST, OTHERS, ATTENTION)), strict=True
         )
     ),
-    note="On each half of the countries. The page looked for a head that feeds the head directly, from the country's column, and found none.",
+    note="On each half of the countries. The page looked for a head that feeds the head directly, from the country's "
+    "column, and found none.",
 )
 
 claim(
@@ -250,7 +251,8 @@ claim(
         and min(share(left, LATE)) > 0.98
         and max(share(left, NONE)) < 0.01
     ),
-    note="On each half of the countries. The circuit is not complete: without head 5 it has no head, and keeps nothing.",
+    note="On each half of the countries. The circuit is not complete: without head 5 it has no head left, and keeps "
+    "nothing.",
 )
 
 claim(
