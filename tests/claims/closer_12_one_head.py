@@ -22,7 +22,7 @@ CELLS = (
 NOTHING = "nothing exchanged"
 QUERY, KEY, VALUE = "query of head 5", "key of head 5", "value of head 5"
 FOURTH, SIXTH = "value of head 4", "value of head 6"
-FIRST, OTHERS, ATTENTION = "feed-forward 1", "the most of feed-forward 2 to 23", "all attention below"
+FIRST, OTHERS, ATTENTION = "feed-forward 1", "the strongest of feed-forward 2 to 23", "all attention below"
 REST, ALL = "feed-forward 2 to 23 together", "all feed-forward below"
 
 
@@ -123,7 +123,8 @@ claim(
             *(left[who, "", 1] for who in (NOTHING, FIRST, OTHERS, ATTENTION)), strict=True
         )
     ),
-    note="On each half of the countries. The page looked for a head that feeds the head, and found none.",
+    note="On each half of the countries. The page looked for a head that feeds the head directly, from the country's "
+    "column, and found none.",
 )
 
 claim(
@@ -153,6 +154,7 @@ LAYERS, LATE = "head 5 and all feed-forward", "all heads of block 24 to 30 and a
 STRONGEST = "head 2 of block 30 and all feed-forward"
 DRAWN, NEIGHBOUR = "a head drawn by chance and all feed-forward", "the best other head of block 24 and all feed-forward"
 WITHOUT, WITHOUT_FIRST = "everything but head 5", "everything but feed-forward 1"
+WITHOUT_BOTH = "everything but head 5 and feed-forward 1"
 
 
 def kept_parts(page, contender, seed):
@@ -169,6 +171,7 @@ def kept_parts(page, contender, seed):
         LATE: [({(m, h) for m, h in page.HEADS if m >= 24}, page.ALL)],
         WITHOUT: [(page.HEADS - {(24, 5)}, page.ALL)],
         WITHOUT_FIRST: [(page.HEADS, page.ALL - {1})],
+        WITHOUT_BOTH: [(page.HEADS - {(24, 5)}, page.ALL - {1})],
         WHOLE: [(page.HEADS, page.ALL)],
     }
     return choices[contender]
@@ -188,6 +191,7 @@ def kept_parts(page, contender, seed):
         LATE: "likewise",
         WITHOUT: "head 5 alone at its mean",
         WITHOUT_FIRST: "feed-forward 1 alone at its mean",
+        WITHOUT_BOTH: "these two alone at their mean",
     },
     budget="no training; 26 countries that the page did not choose the head by, of which each seed draws 13 for the "
     "means and asks about the others",
@@ -239,14 +243,26 @@ claim(
 claim(
     left_alone,
     "Without head 5 more than a third of the difference is still there. Other heads bring the country, too, and all of "
-    "them are late: with the heads of block 24 to 30, and none from the 23 blocks below, the whole difference is back. "
-    "Take away the first feed-forward layer instead, and nothing is left.",
-    about=(WITHOUT, LATE, WITHOUT_FIRST),
+    "them are late: with the heads of block 24 to 30, and none from the 23 blocks below, the whole difference is back.",
+    about=(WITHOUT, LATE, NONE),
     cell="alone-run",
     holds=lambda left: (
         all(1 / 3 < one < 0.5 for one in share(left, WITHOUT))
         and min(share(left, LATE)) > 0.98
-        and max(share(left, WITHOUT_FIRST)) < 0.01
+        and max(share(left, NONE)) < 0.01
     ),
-    note="On each half of the countries. The circuit is not complete.",
+    note="On each half of the countries. The circuit is not complete: without head 5 it has no head left, and keeps "
+    "nothing.",
+)
+
+claim(
+    left_alone,
+    "Take away the first feed-forward layer instead, and nothing is left. The same holds without both.",
+    about=(WITHOUT_FIRST, WITHOUT_BOTH, WITHOUT),
+    cell="alone-run",
+    holds=lambda left: (
+        max(abs(one) for who in (WITHOUT_FIRST, WITHOUT_BOTH) for one in share(left, who)) < 0.02
+        and min(share(left, WITHOUT)) > 1 / 3
+    ),
+    note="On each half of the countries. On the average over them: for a single pair it is not 0.",
 )
