@@ -40,7 +40,8 @@ def test_no_row_says_that_the_decoder_lacks_less_than_it_does(name):
 
 def tiny(kind: str, options: dict):
     """A small model of a family, as transformers builds it."""
-    transformers = pytest.importorskip("transformers")
+    import transformers  # takes seconds
+
     config = transformers.AutoConfig.for_model(kind, **SHARED | options)
     return transformers.AutoModelForCausalLM.from_config(config).eval()
 
