@@ -22,6 +22,8 @@ TEXTS = (
 )
 def test_the_tokens_are_those_of_transformers():
     """Catches digits that stay together, a special token cut up, and a template that is lost."""
+    import transformers  # takes seconds
+
     path = packaged("smollm2")
     mine = fast_tokenizer(read_words(path))
     theirs = transformers.AutoTokenizer.from_pretrained(path.parent, gguf_file=path.name)
