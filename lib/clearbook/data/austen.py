@@ -18,7 +18,6 @@ NOVELS = (  # in the order in which they were published
     "Persuasion",
 )
 HELD_OUT = 0.1  # of each novel
-MOST_HELD_OUT = 100_000  # characters at the end of a file that `python -m clearformer train` does not learn from
 
 
 @cache
@@ -42,6 +41,8 @@ def in_chapters(texts: list[str]) -> list[str]:
 
 def one_file() -> str:
     """All novels without their ends, and behind them as much of the six ends as ``train`` holds out of a file."""
+    from clearformer.commands.corpus import MOST_HELD_OUT  # takes a second
+
     learned, ends = austen_split()
     of_each = MOST_HELD_OUT // len(ends) + 1
     return "".join(learned) + "".join(end[:of_each] for end in ends)[:MOST_HELD_OUT]
