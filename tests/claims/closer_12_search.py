@@ -116,7 +116,7 @@ def matrix_from_pairs(page, run):
 
 claim(
     matrix_from_pairs,
-    "It knows the pairs that it has learned from nearly by heart. On the chapters that were held out, it finds about "
+    "$W$ knows the pairs that it has learned from nearly by heart. On the chapters that were held out, it finds about "
     "as many paragraphs as the vectors do as they are.",
     about=(FROZEN, MATRIX),
     cell="contrast-scores",
