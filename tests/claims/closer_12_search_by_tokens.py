@@ -25,7 +25,17 @@ QUIZ, EXCEPTIONS = "quiz questions", "exceptions"
     cases=(QUIZ, EXCEPTIONS),
     budget="no training; each seed draws half of the queries",
     measured="per cent of the queries whose best text is the right one, more is better",
-    cells=("setup", "paragraphs", "short-vectors", "token-vectors", "tokens-ours", "quiz", "exceptions", "word-lists", "searches"),
+    cells=(
+        "setup",
+        "paragraphs",
+        "short-vectors",
+        "token-vectors",
+        "tokens-ours",
+        "quiz",
+        "exceptions",
+        "word-lists",
+        "searches",
+    ),
     times=(1,),
 )
 def token_by_token(page, run):
