@@ -1,6 +1,5 @@
 """The picture of LayerNorm's way back shows what the library computes."""
 
-
 import matplotlib
 
 matplotlib.use("Agg")
