@@ -1,7 +1,7 @@
-"""The backward pass of a language model by hand; its steps are derived in chapter 13 of Clearformer.
+"""The backward pass of a language model by hand, as chapter 13 of Clearformer derives it.
 
-Tokens are rows. Each step comes twice: ``…_forward`` gives its result and what it keeps for the way back,
-``…_backward`` takes the error signal and gives the gradients.
+Tokens are rows. Each step comes twice: ``…_forward`` gives its result and what it keeps
+for the way back, ``…_backward`` takes the error signal and gives the gradients.
 """
 
 import math
@@ -39,7 +39,7 @@ def join(y):  # B H N K → B N HK
 
 
 def layer_forward(x, U, W_O, n_heads, mask):
-    """Self-attention; U has the maps of queries, keys and values on top of each other."""
+    """Self-attention; U holds the maps of queries, keys and values, one on another."""
     q, k, v = (split(part, n_heads) for part in (x @ U.T).chunk(3, dim=-1))
     y, A = attention(q, k, v, mask)
     return join(y) @ W_O.T, (x, q, k, v, A, join(y))
