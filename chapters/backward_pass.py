@@ -1,4 +1,4 @@
-"""The backward pass of a language model by hand, as chapter 13 of Clearformer derives it.
+"""The backward pass of a language model by hand, as Clearformer's chapter 13 has it.
 
 Tokens are rows. Each step comes twice: ``…_forward`` gives its result and what it keeps
 for the way back, ``…_backward`` takes the error signal and gives the gradients.

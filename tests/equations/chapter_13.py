@@ -5,11 +5,11 @@ from math import exp, sqrt
 import numpy as np
 import torch
 import torch.nn.functional as F
-from clearformer.reference import backward, multihead
+from clearformer.reference import backward
 from clearformer.reference.attention import attend, attend_backward
 from clearformer.reference.blocks import BlockParameters, block_pre_norm_backward
-from clearformer.reference.functions import cross_entropy_backward, gelu, gelu_backward, softmax, softmax_backward
-from clearformer.reference.layers import layer_norm_backward, mlp_backward
+from clearformer.reference.functions import cross_entropy_backward, softmax, softmax_backward
+from clearformer.reference.layers import layer_norm_backward
 from clearformer.reference.numgrad import numerical_gradients
 
 from tests.equations.registry import equation, table
