@@ -69,6 +69,7 @@ def test_only_sources_of_published_pages_are_published(html):
         "transformer.py",
         "gpt.py",
         "decoder_2026.py",
+        "backward_pass.py",
         *(path.name for path in ROOT.glob("exercises/*.ipynb")),
     }
 

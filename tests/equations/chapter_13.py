@@ -5,11 +5,11 @@ from math import exp, sqrt
 import numpy as np
 import torch
 import torch.nn.functional as F
-from clearformer.reference import backward, multihead
+from clearformer.reference import backward
 from clearformer.reference.attention import attend, attend_backward
 from clearformer.reference.blocks import BlockParameters, block_pre_norm_backward
-from clearformer.reference.functions import cross_entropy_backward, gelu, gelu_backward, softmax, softmax_backward
-from clearformer.reference.layers import layer_norm_backward, mlp_backward
+from clearformer.reference.functions import cross_entropy_backward, softmax, softmax_backward
+from clearformer.reference.layers import layer_norm_backward
 from clearformer.reference.numgrad import numerical_gradients
 
 from tests.equations.registry import equation, table
@@ -35,14 +35,6 @@ def central_difference(rng):
     x, u = rng.normal(size=D), np.eye(D)
     printed = table(lambda j: (quartic(x + EPS * u[j]) - quartic(x - EPS * u[j])) / (2 * EPS), D)
     return printed, numerical_gradients(quartic, x, step=EPS)[0]
-
-
-@equation("eq-richardson", "85d2881950")
-def richardson(rng):
-    x = rng.normal(size=D)
-    near, far = (numerical_gradients(quartic, x, step=step)[0] for step in (EPS, 2 * EPS))
-    printed = table(lambda j: (4 * near[j] - far[j]) / 3, D)
-    return printed, autograd(quartic, x)[0]
 
 
 @equation("eq-move-across", "919a923daf")
@@ -168,21 +160,6 @@ def matrices(rng):
     return [(dU, np.vstack(by_U)), (dX, by_X)]
 
 
-@equation("eq-back-heads", "b039818547")
-def heads(rng):
-    X, E, (U_q, U_k, U_v, U_o) = many_heads(rng)
-    Y = np.concatenate([attend(u_q @ X, u_k @ X, u_v @ X)[0] for u_q, u_k, u_v in zip(U_q, U_k, U_v, strict=True)])
-    dW_o = table(lambda d, j: sum(E[d, n] * Y[j, n] for n in range(N)), D, H * Kv)
-    E_h = table(lambda i, k, n: sum(U_o[i, d, k] * E[d, n] for d in range(D)), H, Kv, N)
-    through = [backward.attention_head_backward(X, U_q[i], U_k[i], U_v[i], E_h[i]) for i in range(H)]
-    by_X, *by_U = multihead.multi_head_concatenated_backward(X, U_q, U_k, U_v, U_o, E)
-    return [
-        (dW_o, multihead.output_matrix(by_U[-1])),
-        (np.array([each[1] for each in through]), by_U[0]),
-        (sum(each[0] for each in through), by_X),
-    ]
-
-
 @equation("eq-back-residual", "49322d8171")
 def residual(rng):
     X, E = rng.normal(size=(2, D, N))
@@ -217,20 +194,6 @@ def through_norm(rng):
     printed = table(lambda d: 1 / sigma * (g[d] - mean(g) - x_hat[d] * along_g), D)
     library = layer_norm_backward(x[:, None], gamma, E[:, None], EPS)[0][:, 0]
     return [(change, moved_by(lambda x: F.layer_norm(x, (D,), eps=EPS), x, dx)), (printed, library)]
-
-
-@equation("eq-back-mlp", "b79a365ea9")
-def through_mlp(rng):
-    X, E = rng.normal(size=(2, D, N))
-    W_1, b_1, W_2 = rng.normal(size=(HIDDEN, D)), rng.normal(size=HIDDEN), rng.normal(size=(D, HIDDEN))
-    before = W_1 @ X + b_1[:, None]
-    slope, bent = gelu_backward(before, np.ones_like(before)), gelu(before)
-    dT = table(lambda f, n: slope[f, n] * sum(W_2[d, f] * E[d, n] for d in range(D)), HIDDEN, N)
-    dX = table(lambda d, n: sum(W_1[f, d] * dT[f, n] for f in range(HIDDEN)), D, N)
-    dW_1 = table(lambda f, d: sum(dT[f, n] * X[d, n] for n in range(N)), HIDDEN, D)
-    dW_2 = table(lambda d, f: sum(E[d, n] * bent[f, n] for n in range(N)), D, HIDDEN)
-    by_X, by_W_1, _, by_W_2, _ = mlp_backward(X, W_1, b_1, W_2, E)
-    return [(dX, by_X), (dW_1, by_W_1), (dW_2, by_W_2)]
 
 
 @equation("eq-back-block", "6f8a1c1ccb")

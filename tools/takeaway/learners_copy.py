@@ -26,6 +26,7 @@ DATA = (
     "chapters/transformer.py",
     "chapters/gpt.py",
     "chapters/decoder_2026.py",
+    "chapters/backward_pass.py",
     "models/austen",
     "models/digits",
     "models/gpt",

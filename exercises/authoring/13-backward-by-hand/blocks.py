@@ -7,7 +7,7 @@ from clearcheck.author.cases import draw_sizes, shapes_slip
 
 from .shared import BACKWARD, close, disagreement, softmax
 
-SECTION = "a-backward-pass-of-your-own"
+SECTION = "in-rows"
 
 
 def scores(q, k):

@@ -7,7 +7,7 @@ from clearcheck.author.torch_arguments import module_call
 from clearcheck.author.torch_checks import parameter_count
 from torch import nn
 
-SECTION = "a-backward-pass-of-your-own"
+SECTION = "right-and-still-lost"
 
 
 class RoundedLinear(nn.Module):

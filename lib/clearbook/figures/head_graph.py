@@ -1,4 +1,4 @@
-"""One head of attention as a graph: what is made from what on the way forward, and the steps of the way back."""
+"""One head of attention as a graph: what is made from what on the way up, and the steps of the way back."""
 
 from typing import Any
 
@@ -37,13 +37,13 @@ APART, HALF = 0.27, 0.78  # of the two arrows of a pair from their middle; half 
 
 
 def head_graph(ax: Axes | None = None) -> Axes:
-    """Every matrix of a head with its shape; solid arrows forward, dashed ones back, with the number of the step.
+    """Every matrix of a head with its shape, the loss on top; solid arrows forward, dashed ones back with their steps.
 
     Source: Jiang 2023, figure 1 and backward steps 1 to 4.
     """
     if ax is None:
         _, ax = plt.subplots(figsize=(4.6, 7.3))
-    ax.set(xlim=(-0.4, 10.4), ylim=(17.3, -1.0))
+    ax.set(xlim=(-0.4, 10.4), ylim=(-1.9, 16.6))
     ax.axis("off")
     for start, end, done, step in EDGES:
         _pair(ax, np.array(PLACES[start][2]), np.array(PLACES[end][2]), done, step)

@@ -161,6 +161,7 @@ FACTS: dict[str, Check] = {
     "tokens_read": _stated,  # in all of pretraining
     "batch_tokens": _whole,  # of one step
     "optimiser": _words,
+    "formats": _words,  # of the numbers in pretraining: of the products, and of what needs more digits
     "schedule": _words,  # what the rate does after its warm-up
     "data": _words,
     "cost": _words,  # of pretraining, in time or money
