@@ -11,6 +11,7 @@ CELLS = (
         "setup",
         "load",
         "attribution-code:apart",
+        "qkv",
         "head-writes",
         "with-head-code",
         "inputs:columns",
@@ -123,8 +124,8 @@ claim(
             *(left[who, "", 1] for who in (NOTHING, FIRST, OTHERS, ATTENTION)), strict=True
         )
     ),
-    note="On each half of the countries. The page looked for a head that feeds the head directly, from the country's "
-    "column, and found none.",
+    note="On each half of the countries. The page looked for attention that feeds the head directly, from the "
+    "country's column, and found none.",
 )
 
 claim(
@@ -146,123 +147,4 @@ claim(
     verdict="changed",
     before="So we have a small circuit: the first feed-forward layer, then the value of head 5 in block 24, then the "
     "answer. It holds.",
-)
-
-WHOLE, NONE = "everything", "all feed-forward layers and no head"
-NAMED, BOTTOM = "head 5 and feed-forward 1", "head 5 and feed-forward 1 to 23"
-LAYERS, LATE = "head 5 and all feed-forward", "all heads of block 24 to 30 and all feed-forward"
-STRONGEST = "head 2 of block 30 and all feed-forward"
-DRAWN, NEIGHBOUR = "a head drawn by chance and all feed-forward", "the best other head of block 24 and all feed-forward"
-WITHOUT, WITHOUT_FIRST = "everything but head 5", "everything but feed-forward 1"
-WITHOUT_BOTH = "everything but head 5 and feed-forward 1"
-
-
-def kept_parts(page, contender, seed):
-    """The heads and the layers that are kept; for the neighbours one choice after another."""
-    drawn = int(torch.randint(269, (), generator=torch.Generator().manual_seed(seed)))
-    choices = {
-        DRAWN: [({sorted(page.HEADS - {(24, 5)})[drawn]}, page.ALL)],
-        NEIGHBOUR: [({(24, h)}, page.ALL) for h in range(1, 10) if h != 5],
-        STRONGEST: [({(30, 2)}, page.ALL)],
-        NONE: [(set(), page.ALL)],
-        NAMED: [({(24, 5)}, {1})],
-        BOTTOM: [({(24, 5)}, page.BELOW)],
-        LAYERS: [({(24, 5)}, page.ALL)],
-        LATE: [({(m, h) for m, h in page.HEADS if m >= 24}, page.ALL)],
-        WITHOUT: [(page.HEADS - {(24, 5)}, page.ALL)],
-        WITHOUT_FIRST: [(page.HEADS, page.ALL - {1})],
-        WITHOUT_BOTH: [(page.HEADS - {(24, 5)}, page.ALL - {1})],
-        WHOLE: [(page.HEADS, page.ALL)],
-    }
-    return choices[contender]
-
-
-@experiment(
-    PAGE,
-    contenders={
-        WHOLE: "the model as it is",
-        LAYERS: "these alone, and everything else at its mean",
-        NAMED: "likewise",
-        BOTTOM: "likewise",
-        NONE: "likewise",
-        STRONGEST: "likewise; of all other heads the one of the largest direct logit attribution on the page",
-        DRAWN: "likewise; another head for each seed, of the 269 others",
-        NEIGHBOUR: "likewise; of the eight the one that keeps most on the countries asked",
-        LATE: "likewise",
-        WITHOUT: "head 5 alone at its mean",
-        WITHOUT_FIRST: "feed-forward 1 alone at its mean",
-        WITHOUT_BOTH: "these two alone at their mean",
-    },
-    budget="no training; 26 countries that the page did not choose the head by, of which each seed draws 13 for the "
-    "means and asks about the others",
-    measured="logit of the capital less that of the next country's capital",
-    cells=(*CELLS, "means", "alone", "alone-parts"),
-    times=(1,),
-)
-def left_alone(page, run):
-    order = torch.randperm(26, generator=torch.Generator().manual_seed(run.seed))
-    means, asked, cities = page.means_over(page.asked[order[:13]]), page.asked[order[13:]], page.cities[order[13:]]
-    finished = [page.alone(asked, *parts, means) for parts in kept_parts(page, run.contender, run.seed)]
-    return max(page.apart(one, cities, cities.roll(-1)).mean().item() for one in finished)
-
-
-def share(left, who):
-    """What is left of the whole difference, for each seed."""
-    return [one / whole for one, whole in zip(left[who, "", 1], left[WHOLE, "", 1], strict=True)]
-
-
-claim(
-    left_alone,
-    "One head of 270 keeps four fifths of the difference, if all feed-forward layers are there. A head drawn by chance "
-    "keeps nothing, nor does the strongest other one by attribution, and the best of its neighbours in block 24 less "
-    "than a fifth.",
-    about=(LAYERS, DRAWN, STRONGEST, NEIGHBOUR),
-    cell="alone-run",
-    holds=lambda left: (
-        all(0.75 < one < 0.85 for one in share(left, LAYERS))
-        and max(*share(left, DRAWN), *share(left, STRONGEST)) < 0.01
-        and all(0.1 < one < 0.2 for one in share(left, NEIGHBOUR))
-    ),
-    note="On each half of the countries; the best neighbour is chosen on the countries asked. Everything else is at "
-    "its mean over the other half.",
-)
-
-claim(
-    left_alone,
-    "But the circuit that we had named, head 5 and the first feed-forward layer, keeps only a fifth by itself, and "
-    "somewhat more than a third with all layers below block 24.",
-    about=(NAMED, BOTTOM, LAYERS),
-    cell="alone-run",
-    holds=lambda left: (
-        all(0.15 < one < 0.25 for one in share(left, NAMED)) and all(1 / 3 < one < 0.4 for one in share(left, BOTTOM))
-    ),
-    note="On each half of the countries. The feed-forward layers above block 24 make most of the answer from what the "
-    "head brings.",
-)
-
-claim(
-    left_alone,
-    "Without head 5 more than a third of the difference is still there. Other heads bring the country, too, and all of "
-    "them are late: with the heads of block 24 to 30, and none from the 23 blocks below, the whole difference is back.",
-    about=(WITHOUT, LATE, NONE),
-    cell="alone-run",
-    holds=lambda left: (
-        all(1 / 3 < one < 0.5 for one in share(left, WITHOUT))
-        and min(share(left, LATE)) > 0.98
-        and max(share(left, NONE)) < 0.01
-    ),
-    note="On each half of the countries. The circuit is not complete: without head 5 it has no head left, and keeps "
-    "nothing.",
-)
-
-claim(
-    left_alone,
-    "Take away the first feed-forward layer instead, and nothing is left. The same holds without both.",
-    about=(WITHOUT_FIRST, WITHOUT_BOTH, WITHOUT),
-    cell="alone-run",
-    holds=lambda left: (
-        max(abs(one) for who in (WITHOUT_FIRST, WITHOUT_BOTH) for one in share(left, who)) < 0.02
-        and min(share(left, WITHOUT)) > 1 / 3
-    ),
-    note="On each half of the countries. On the average over them: for a single pair it is not 0.",
 )
