@@ -139,8 +139,8 @@ claim(
         and 1.3 * max(tilt[DIRECTION, "-2", 1]) < min(tilt[NOISE, "+2", 1] + tilt[NOISE, "-2", 1])
     ),
     note="The push is as long in each case, and none of the words that are counted stands in the four sentences. Of "
-    "eight draws of the noise, added and subtracted, one moves the chances by a factor of three, and one by nearly two; "
-    "the page had called that far less.",
+    "eight draws of the noise, added and subtracted, one moves the chances by a factor of three; the page had called "
+    "that far less.",
     verdict="changed",
     before="Noise of the same length tilts them far less, so it is the direction that counts.",
 )
