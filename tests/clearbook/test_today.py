@@ -7,14 +7,12 @@ from pathlib import Path
 
 import pytest
 from bs4 import BeautifulSoup
-from clearbook.today import lacking, today
+from clearbook.today import today
 from clearbook.today.cells import COLUMNS, count_in_words, date_in_words
-from clearbook.today.parts import PARTS
 from clearbook.today.rows import Model, gallery, read_gallery
 from clearbook.today.schema import FACTS, check
 
 from tests.clearbook.small_gallery import SMALL, changed
-from tools.pages import reading
 
 ROOT = Path(__file__).parents[2]
 HELD = gallery()
@@ -318,26 +316,3 @@ def test_a_page_adds_rows_of_what_it_trained():
     assert [cell.text for cell in row.find_all("td")] == ["298 K", "—", "this page"]
     with pytest.raises(ValueError, match="my model has words for parameters, expected some of context"):
         today("context", models=["SmolLM2 135M"], own=own)
-
-
-def test_each_part_that_a_table_names_is_explained():
-    """Catches a part that the column names and no list explains, one that no model has, and a page that is not there."""
-    shown = {part for model in HELD.models.values() for part in lacking(model)}
-    assert shown == {*PARTS}
-    for part, (what, page) in PARTS.items():
-        file, _, anchor = page.partition("#")
-        assert 3 <= len(what.split()) <= 10, part
-        assert anchor in reading.headings(ROOT / "chapters" / file), page
-
-
-@pytest.mark.parametrize(("folder", "up"), [("chapters", ""), ("chapters/closer", "../")])
-def test_a_table_explains_the_parts_that_it_names(folder, up, monkeypatch):
-    """Catches a part that is left out of the list, one that the table does not name, and a link from a wrong folder."""
-    monkeypatch.chdir(ROOT / folder)
-    table = today("missing", models=["Qwen3 8B", "Llama 3.1 8B"])
-    soup = BeautifulSoup(table._repr_html_(), "html.parser")
-    links = soup.select("a.part")
-    assert [link.text for link in links] == table.parts == ["a head of its own", "slower angles"]
-    assert [link["href"] for link in links] == [up + PARTS[link.text][1] for link in links]
-    assert "\nslower angles: " in repr(table)
-    assert not BeautifulSoup(today("context", models=["Qwen3 8B"])._repr_html_(), "html.parser").select("a.part")
