@@ -139,7 +139,7 @@ claim(
         and 1.3 * max(tilt[DIRECTION, "-2", 1]) < min(tilt[NOISE, "+2", 1] + tilt[NOISE, "-2", 1])
     ),
     note="The push is as long in each case, and none of the words that are counted stands in the four sentences. Of "
-    "eight draws of the noise, added and subtracted, some move the chances by a factor of four; the page had called "
+    "eight draws of the noise, added and subtracted, one moves the chances by a factor of three; the page had called "
     "that far less.",
     verdict="changed",
     before="Noise of the same length tilts them far less, so it is the direction that counts.",

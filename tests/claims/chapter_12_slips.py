@@ -67,12 +67,15 @@ def most_moved(bits, name: str) -> float:
 
 claim(
     loading,
-    "They move it by less than another text does.",
+    "They move it by less than twelve other pieces of the same novels do.",
     about=(QUIET[-1], LOUD[0]),
     cell="slips-measure",
     holds=lambda bits: (
         max(most_moved(bits, name) for name in QUIET) < max(bits[RIGHT, "", 1]) - min(bits[RIGHT, "", 1])
         and min(most_moved(bits, name) for name in LOUD) > max(bits[RIGHT, "", 1]) - min(bits[RIGHT, "", 1])
     ),
-    note="On the same windows most of them can be told from the right model; on other windows they cannot.",
+    note="On the same windows most of them can be told from the right model; on other windows they cannot. With more "
+    "windows a draw differs less from another, so the sentence names how many.",
+    verdict="changed",
+    before="They move it by less than another text does.",
 )

@@ -196,7 +196,7 @@ def words_of(name: str, column: str) -> str | None:
             "gpt-oss-120b",
             "missing",
             "a head of its own, biases, slower angles, windows, sinks, experts, limits on the gate, "
-            "a steeper gate, 1 added to what it multiplies",
+            "a steeper gate, 1 added to what the gate multiplies",
         ),
         (
             "MiniMax-M2",

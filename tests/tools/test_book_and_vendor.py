@@ -129,6 +129,14 @@ def test_lists_are_mended():
     assert '<dl class="py"><dt>t</dt><dd>d</dd></dl>' in context["body"]
 
 
+def test_a_part_in_a_table_of_models_is_a_page_of_the_site():
+    """Catches a link to a notebook, which a browser would show as a file, and one elsewhere that is changed."""
+    context = {"body": '<a class="part" href="../06-position.ipynb#slower-hands">…</a><a href="x.ipynb">…</a>'}
+    hooks.follow_parts(None, "p", "t", context, None)
+    told = '<a class="part" href="../06-position.html#slower-hands">…</a><a href="x.ipynb">…</a>'
+    assert context["body"] == told
+
+
 def test_defaults_that_sphinx_cannot_read_are_named():
     """Catches a signature in one piece, which is wider than a phone."""
     signature = "(act: Callable = <built-in function gelu>, given: dict = <factory>)"

@@ -32,6 +32,7 @@ LABEL = re.compile(r"(\s*)(Source|Cost|Raises):(?= \S)")
 PARAMETERS = re.compile(r"<dl>\s*((?:<dd>.*?</dd>\s*)+)</dl>")
 EXPLORABLES = ROOT / "tools" / "site" / "explorables"
 SHARED = ("explorables.css", "arithmetic.js", "base.js")
+PART = re.compile(r'(<a class="part" href="[^"#]+)\.ipynb')
 PLAIN_TEXT = ("pybtex.backends", "plaintext")
 INDENTATION_OR_COMMENT = re.compile(r"^[ \t]*(?://.*\n)?", re.MULTILINE)
 
@@ -88,6 +89,12 @@ def mend_lists(app, pagename, templatename, context, doctree) -> None:
     if body:
         body = PARAMETERS.sub(lambda m: re.sub(r"<dd>(.*?)</dd>", r'<span class="sig-line">\1</span>', m[1]), body)
         context["body"] = body.replace('role="doc-biblioentry"', 'role="listitem"')
+
+
+def follow_parts(app, pagename, templatename, context, doctree) -> None:
+    """A table of models links to pages as notebooks, which Jupyter opens; on the site they are pages."""
+    if context.get("body"):
+        context["body"] = PART.sub(r"\1.html", context["body"])
 
 
 def set_off_labels(app, what, name, obj, options, lines) -> None:
@@ -163,6 +170,7 @@ def setup(app):
     app.connect("autodoc-process-signature", name_defaults)
     app.connect("autodoc-skip-member", skip_defaults)
     app.connect("html-page-context", mend_lists)
+    app.connect("html-page-context", follow_parts)
     app.connect("html-page-context", name_the_front_page)
     app.connect("html-page-context", load_elements)
     app.connect("html-page-context", bring_the_live_transformer)

@@ -18,11 +18,15 @@ SHARES = {1 / 2: "half", 1 / 3: "a third", 1 / 4: "a quarter", 1 / 8: "an eighth
 
 @dataclass(frozen=True)
 class Column:
-    """A column: its heading, the facts that it shows, and the words for a model that has any of them."""
+    """A column: its heading, the facts that it shows, and the words for a model that has any of them.
+
+    ``parts`` are those of its words that PARTS explains.
+    """
 
     heading: str
     facts: tuple[str, ...]
     words: Callable[[Model], str]
+    parts: Callable[[Model], list[str]] = lambda model: []
 
     def words_or_none(self, model: Model) -> str | None:
         """The words for a model, or None where none of the facts is known."""
@@ -131,8 +135,8 @@ def _feed_forward(model: Model) -> str:
     return ", ".join(filter(None, told))
 
 
-def _missing(model: Model) -> str:
-    """What chapter 12's file of the reader, decoder_2026.py, does not have, as far as the facts tell."""
+def lacking(model: Model) -> list[str]:
+    """What chapter 12's file of the reader, decoder_2026.py, does not have, as far as the facts tell: keys of PARTS."""
     mix, kind, place = model.get("mix") or {}, model.get("feed_forward"), model.get("norm_place")
     lacks = {
         "a head of its own": model.get("tied") is False,
@@ -156,13 +160,12 @@ def _missing(model: Model) -> str:
         "experts": model.get("experts"),
         "limits on the gate": model.get("gate_limits"),
         "mixed streams": model.get("streams"),
-        "a weighted sum of layers": model.get("weighted_sum"),
+        "a weighted residual sum": model.get("weighted_sum"),
         f"{kind}": kind and kind != "SwiGLU",
         f"norms {place} each sublayer": place and place != "before",
         "capped logits": model.get("logit_cap"),
-        f"{model.get('other_parts')}": model.get("other_parts"),
     }
-    return ", ".join(name for name, lacking in lacks.items() if lacking)
+    return [name for name, lacks_it in lacks.items() if lacks_it] + (model.get("other_parts") or [])
 
 
 def _residual(model: Model) -> str:
@@ -235,7 +238,7 @@ COLUMNS = {
     ),
     "norm": Column("norm", ("norm", "norm_place"), _norm),
     "qk_norm": Column("QK-norm", ("qk_norm",), lambda model: "yes" if model.get("qk_norm") else ""),
-    "missing": Column("your file lacks", LACKING, _missing),
+    "missing": Column("your file lacks", LACKING, lambda model: ", ".join(lacking(model)), lacking),
     "residual": Column("residual", ("streams", "weighted_sum"), _residual),
     "feed_forward": Column("feed-forward", ("feed_forward", "experts", "d_ff"), _feed_forward),
     "tokenizer": Column("tokeniser", ("tokenizer", "digits"), _tokenizer),

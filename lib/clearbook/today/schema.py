@@ -5,6 +5,8 @@ from collections.abc import Callable, Mapping
 from datetime import date
 from typing import Any
 
+from clearbook.today.parts import PARTS
+
 KINDS = ("decoder", "encoder", "encoder-decoder", "vision")
 ATTENTION = ("multi-head", "grouped", "multi-query", "latent")
 GATED = ("SwiGLU", "GEGLU")  # with three matrices instead of two
@@ -55,6 +57,11 @@ def _one_of(*words: str) -> Check:
 
 def _words(value: Any) -> str:
     return "" if isinstance(value, str) and value.strip() else "a few words"
+
+
+def _parts(value: Any) -> str:
+    right = isinstance(value, list) and value and {*map(str, value)} <= {*PARTS}
+    return "" if right else "a list of words that clearbook.today.parts explains"
 
 
 def _flag(value: Any) -> str:
@@ -149,7 +156,7 @@ FACTS: dict[str, Check] = {
     "gate_limits": _flag,  # whether gate and values are cut off on the way
     # shared_d_ff: units of the experts for all, where they differ; width: where experts read less than the stream
     "experts": _counts(EXPERTS, (*EXPERTS, "shared_d_ff", "width"), 0),
-    "other_parts": _words,  # what else its code has and chapter 12's decoder has not
+    "other_parts": _parts,  # what else its code has and chapter 12's decoder has not
     "tokenizer": _words,
     "digits": _whole,  # how many may share a token
     "patch": _whole,

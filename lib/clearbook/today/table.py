@@ -4,8 +4,10 @@ import html
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from clearbook.today.cells import COLUMNS, Column, date_in_words
+from clearbook.today.parts import PARTS
 from clearbook.today.rows import Gallery, Model, Source, gallery
 
 UNKNOWN = "—"
@@ -33,6 +35,12 @@ class Table:
         return list(found.values())
 
     @property
+    def parts(self) -> list[str]:
+        """The words in the cells that PARTS explains, each once, in its order."""
+        shown = {part for column in self.columns for model in self.models for part in column.parts(model)}
+        return [part for part in PARTS if part in shown]
+
+    @property
     def as_of(self) -> str:
         """The last day on which one of these sources was read, in words."""
         return date_in_words(max(source.seen for source in self.sources).isoformat())
@@ -44,7 +52,8 @@ class Table:
         widths = [max(len(line[i]) for line in lines) for i in range(len(head))]
         text = [" | ".join(word.ljust(w) for word, w in zip(line, widths, strict=True)).rstrip() for line in lines]
         names = "; ".join(source.what for source in self.sources)
-        return "\n".join([*text, *textwrap.wrap(f"As of {self.as_of}. Sources: {names}.", 100)])
+        told = [f"{part}: {PARTS[part][0]}" for part in self.parts]
+        return "\n".join([*text, *told, *textwrap.wrap(f"As of {self.as_of}. Sources: {names}.", 100)])
 
     def _repr_html_(self) -> str:
         numbers = {source.key: n for n, source in enumerate(self.sources, 1)}
@@ -61,8 +70,19 @@ class Table:
         return (
             f'<div class="today"><table role="table"><caption>{caption}</caption>'
             f'<thead role="rowgroup"><tr role="row">{head}</tr></thead><tbody role="rowgroup">{body}</tbody></table>'
-            f"<details><summary>Sources</summary><ol>{listed}</ol></details></div>"
+            f"{self._explained()}<details><summary>Sources</summary><ol>{listed}</ol></details></div>"
         )
+
+    def _explained(self) -> str:
+        """The parts, what they are, and links to where the book tells more."""
+        if not self.parts:
+            return ""
+        up = "../" if Path.cwd().name == "closer" else ""  # a notebook runs in its own folder
+        told = [
+            f'<li><a class="part" href="{up}{page}">{html.escape(part)}</a>: {html.escape(what)}</li>'
+            for part, (what, page) in ((part, PARTS[part]) for part in self.parts)
+        ]
+        return f"<details><summary>What each part is</summary><ul>{''.join(told)}</ul></details>"
 
     def _row(self, model: Model, words: list[str], numbers: dict[str, int]) -> str:
         sources = sorted(_sources(self.columns, model), key=lambda source: numbers[source.key])
