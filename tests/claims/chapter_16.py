@@ -2,8 +2,11 @@
 
 from functools import partial
 
+import torch
+
 from clearbook.data.course_files import find_kept_files
 
+from tests.claims.pages import once
 from tests.claims.registry import experiment
 
 find_kept_files()
@@ -34,3 +37,64 @@ def switches(page, run):
     return page.bits_after_training(partial(page.model_with, run.contender), run.seed, 240 * run.times)
 
 
+
+
+IDLE, BITS = "idle experts", "bits per character"
+
+
+@experiment(
+    PAGE,
+    contenders={
+        "no balance": "32 experts of width 32, of which the router chooses two for each token, and one for all",
+        "bias": "the same, and after each step the bias of the page",
+        "as many at work": "one gated layer of width 96: the weights that work for a token",
+        "as many in all": "one gated layer of width 1,056: all the weights, at work for every token",
+    },
+    cases=(IDLE, BITS),
+    budget="120 steps of 12 rows of 24 letters, AdamW, a rate that falls from 0.01 to zero",
+    measured="experts of 32 with less than a tenth of a fair share in the last 20 steps, or bits per character on "
+    "numbers that were not read; less is better",
+    cells=(*TRAINING, "experts", "experts-train"),
+)
+def experts(page, run):
+    """A layer without experts has none that are idle."""
+    load, bits = once(page, run._replace(case=""), lambda: block_trained(page, run))
+    return bits if run.case == BITS else load
+
+
+def block_trained(page, run):
+    n_steps, widths = 120 * run.times, {"as many at work": 3, "as many in all": 33}
+    if run.contender in widths:
+        make = partial(page.block_with, page.network_of(widths[run.contender]))
+        return float("nan"), page.bits_after_training(make, run.seed, n_steps)
+    load, bits = page.train_experts(run.contender == "bias", run.seed, n_steps)
+    return (load < 0.1).sum(), bits
+
+
+READ = {
+    "all 512 facts": "attention over everything",
+    "a window of 16": "attention over the 16 newest",
+    "the indexer's best 16": "attention over the 16 that the indexer scores highest",
+    "the indexer's best one": "what the indexer scores highest",
+    "16 at random": "attention over 16 facts that nobody has chosen",
+}
+
+
+@experiment(
+    PAGE,
+    contenders=READ,
+    budget="100 steps of 4 memories of 128 facts, AdamW at 0.01, for the indexer; the others learn nothing",
+    measured="share of 512 questions that are answered right, more is better",
+    cells=(*SETUP, "indexer", "facts", "recall"),
+)
+def recall(page, run):
+    if run.contender == "16 at random":
+        return page.recalled(lambda asked, keys: torch.rand(*asked.shape[:2], keys.shape[1]), 16, run.seed)
+    trained = once(page, (run.times, run.seed), lambda: page.train_indexer(run.seed, 100 * run.times))
+    chosen_by, k = {
+        "all 512 facts": (page.attention_scores, 512),
+        "a window of 16": (page.newest, 16),
+        "the indexer's best 16": (trained, 16),
+        "the indexer's best one": (trained, 1),
+    }[run.contender]
+    return page.recalled(chosen_by, k, run.seed)
