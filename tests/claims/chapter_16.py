@@ -98,3 +98,60 @@ def recall(page, run):
         "the indexer's best one": (trained, 1),
     }[run.contender]
     return page.recalled(chosen_by, k, run.seed)
+
+
+SHIPPED = (*SETUP, "rescaled", "longer-data")
+FIRST, LAST = "the first 256 tokens", "the last 256 of 1,024"
+READERS = {
+    "as trained": "the angles of the trained model",
+    "interpolated, ℓ = 4": "all angles a quarter",
+    "NTK, ℓ = 4": "a changed base, the slowest angle a quarter",
+    "NTK, ℓ = 16": "a changed base, the slowest angle a sixteenth",
+    "NTK, ℓ = 32": "a changed base, the slowest angle a thirty-second",
+    "window of 256": "the angles of the trained model, and the last 256 tokens alone",
+}
+
+
+@experiment(
+    PAGE,
+    contenders=READERS,
+    cases=(FIRST, LAST),
+    budget="no training: the shipped model reads a text of 1,024 tokens from each of three novels",
+    measured="bits per character on these tokens, less is better",
+    cells=(*SHIPPED, "longer-run:bits_by_position"),
+    times=(1,),
+)
+def longer(page, run):
+    read = once(page, run.contender, lambda: read_by(page, run.contender))
+    return read[run.seed, :256].mean() if run.case == FIRST else read[run.seed, -256:].mean()
+
+
+def read_by(page, who):
+    back = torch.arange(page.LONG)[:, None] - torch.arange(page.LONG)
+    times = float(who.rpartition("= ")[2]) if "ℓ" in who else 1.0
+    squeeze, stretch = (times, 1) if who.startswith("interpolated") else (1, times)
+    rope = page.rescaled(page.LONG, squeeze=squeeze, stretch=stretch)
+    return page.bits_by_position(rope, back < 256 if who.startswith("window") else None)
+
+
+@experiment(
+    PAGE,
+    contenders={
+        "full": "keys and values as they were trained, 512 numbers a token",
+        "rank 64": "their best approximation of rank 64, 64 numbers a token",
+        "rank 32": "their best approximation of rank 32, 32 numbers a token",
+        "two heads for four": "pairs of heads averaged, 256 numbers a token",
+    },
+    budget="no training: the shipped model reads 256 tokens from each of three novels",
+    measured="bits per character, less is better",
+    cells=(*SHIPPED, "low-rank", "shared-heads:shared"),
+    times=(1,),
+)
+def ranks(page, run):
+    changes = {
+        "full": lambda weight, bias: (weight, bias),
+        "rank 64": page.low_rank(64),
+        "rank 32": page.low_rank(32),
+        "two heads for four": page.shared(2),
+    }
+    return page.bits_after(changes[run.contender], page.texts[3 + run.seed][None])

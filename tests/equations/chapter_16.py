@@ -102,7 +102,7 @@ def balance_by_bias(rng):
     return new, b + eta * np.array([1, 1, 0, 0, -1, -1])
 
 
-@equation("eq-sink", "0")
+@equation("eq-sink", "8b984fb07b")
 def sink(rng):
     """A softmax over one more score, whose column is taken off; and by hand a third each."""
     a, b = rng.normal(size=(N, N)), rng.normal()
@@ -111,7 +111,7 @@ def sink(rng):
     return [(A, more), (exp(0) / (exp(0) + 2 * exp(0)), 1 / 3)]
 
 
-@equation("eq-indexer", "0")
+@equation("eq-indexer", "5558a747c3")
 def indexer(rng):
     """Heads one after the other, each a product of matrices with what is below zero cut off."""
     H_I, I = 3, 4
@@ -123,13 +123,13 @@ def indexer(rng):
     return score, other
 
 
-@equation("eq-hyper-connection", "0")
+@equation("eq-hyper-connection", "3d5f80b162")
 def hyper_connection(rng):
     """Stream by stream; and one stream with all factors 1 is the residual connection."""
     S = 3
-    X, M, r, w = rng.normal(size=(D, S)), rng.normal(size=(S, S)), rng.normal(size=S), rng.normal(size=S)
+    X, mix, r, w = rng.normal(size=(D, S)), rng.normal(size=(S, S)), rng.normal(size=S), rng.normal(size=S)
     f = np.tanh
     mixture = np.array([sum(X[d, s] * r[s] for s in range(S)) for d in range(D)])
-    new = table(lambda d, t: sum(X[d, s] * M[s, t] for s in range(S)) + f(mixture)[d] * w[t], D, S)
+    new = table(lambda d, t: sum(X[d, s] * mix[s, t] for s in range(S)) + f(mixture)[d] * w[t], D, S)
     plain = X[:, :1] @ np.eye(1) + np.outer(f(X[:, :1] @ np.ones(1)), np.ones(1))
-    return [(new, X @ M + np.outer(f(X @ r), w)), (plain, X[:, :1] + f(X[:, :1]))]
+    return [(new, X @ mix + np.outer(f(X @ r), w)), (plain, X[:, :1] + f(X[:, :1]))]

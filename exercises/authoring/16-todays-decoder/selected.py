@@ -52,7 +52,7 @@ def negative_weights(rng):
 def equal_scores(rng):
     """One head that hits about every second token, and one that hits none, with more equal scores than are read."""
     one = draw_args(rng, 6, (37, 3, 4, 1, 5))
-    q, k, v, index_q, index_k, w, top = draw_args(rng, 4, (29, 5, 3, 2, 4))
+    q, k, v, index_q, index_k, w, top = draw_args(rng, 4, (29, 5, 3, 2, 7))
     return [one, (q, k, v, np.abs(index_q), -np.abs(index_k), w, top)]
 
 
