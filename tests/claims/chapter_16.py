@@ -1,13 +1,12 @@
-"""Chapter 16, today's decoder: the switches to the end, longer texts, low rank, selection, and experts that collapse."""
+"""Chapter 16, today's decoder: the switches to the end, longer texts, low rank, selection, experts that collapse."""
 
 from functools import partial
 
 import torch
-
 from clearbook.data.course_files import find_kept_files
 
 from tests.claims.pages import once
-from tests.claims.registry import experiment
+from tests.claims.registry import Numbers, claim, experiment
 
 find_kept_files()
 
@@ -35,8 +34,6 @@ SWITCHES = {
 )
 def switches(page, run):
     return page.bits_after_training(partial(page.model_with, run.contender), run.seed, 240 * run.times)
-
-
 
 
 IDLE, BITS = "idle experts", "bits per character"
@@ -155,3 +152,97 @@ def ranks(page, run):
         "two heads for four": page.shared(2),
     }
     return page.bits_after(changes[run.contender], page.texts[3 + run.seed][None])
+
+
+def gaps(numbers: Numbers, who: str, other: str, case: str = "", times: int = 1) -> list[float]:
+    """By how much one has less than another, seed by seed."""
+    return [b - a for a, b in zip(numbers[who, case, times], numbers[other, case, times], strict=True)]
+
+
+def lost(bits: Numbers, who: str) -> list[float]:
+    """How much worse one reads the last tokens than the first, text by text."""
+    return [b - a for a, b in zip(bits[who, FIRST, 1], bits[who, LAST, 1], strict=True)]
+
+
+claim(
+    longer,
+    "Without further training it is worse than the others from the first token on, though hardly worse later.",
+    about=("interpolated, ℓ = 4", "as trained", "NTK, ℓ = 4"),
+    cell="longer-figure",
+    holds=lambda bits: (
+        min(gaps(bits, "as trained", "interpolated, ℓ = 4", FIRST)) > 0.15
+        and min(gaps(bits, "NTK, ℓ = 4", "interpolated, ℓ = 4", FIRST)) > 0.15
+        and max(lost(bits, "interpolated, ℓ = 4")) < 0.1 < min(lost(bits, "as trained"))
+    ),
+    note="For each of the three texts.",
+)
+claim(
+    longer,
+    "The changed base needs no training, costs next to nothing in short texts, and moves the break out.",
+    about=("NTK, ℓ = 4", "NTK, ℓ = 16", "as trained"),
+    cell="longer-figure",
+    holds=lambda bits: (
+        all(max(gaps(bits, "as trained", who, FIRST)) < 0.05 for who in ("NTK, ℓ = 4", "NTK, ℓ = 16"))
+        and min(gaps(bits, "NTK, ℓ = 16", "as trained", LAST)) > 0.2
+    ),
+    note="With a sixteenth for the slowest angle the first tokens cost up to 0.04 bits more.",
+)
+claim(
+    longer,
+    "with 16 the model reads the last tokens as well as the first.",
+    about=("NTK, ℓ = 16", "NTK, ℓ = 4"),
+    cell="longer-figure",
+    holds=lambda bits: max(lost(bits, "NTK, ℓ = 16")) < 0.02 < 0.2 < min(lost(bits, "NTK, ℓ = 4")),
+    note="A thirty-second is no better than a sixteenth.",
+)
+claim(
+    longer,
+    "And the simplest thing, a [window](14-cost.ipynb#a-window) over the last 256 tokens, is still a little better.",
+    about=("window of 256", "NTK, ℓ = 16"),
+    cell="longer-figure",
+    holds=lambda bits: 0 < min(lead := gaps(bits, "window of 256", "NTK, ℓ = 16", LAST)) <= max(lead) < 0.03,
+    note="By 0.01 to 0.02 bits, for each of the three texts.",
+)
+claim(
+    ranks,
+    "The keys and values of all heads together hardly need more than 64 of the 256 directions that there are. "
+    "Averaged, the heads lose far more with as many numbers kept: they were trained to differ, so GQA has to be there "
+    "from the start of training.",
+    about=("rank 64", "full", "two heads for four"),
+    cell="low-rank-figure",
+    holds=lambda bits: (
+        max(gaps(bits, "full", "rank 64")) < 0.03 < 0.2 < min(gaps(bits, "full", "two heads for four"))
+        and min(gaps(bits, "rank 64", "rank 32")) > 0.05
+    ),
+    note="Averaged pairs keep four times as many numbers as rank 64.",
+    verdict="changed",
+    before="The keys and values of all heads together hardly need more than 64 of the 256 directions that there are. "
+    "Heads that were trained to differ cannot be averaged, so GQA has to be trained.",
+)
+claim(
+    recall,
+    "The indexer alone, which reads a single fact, is often wrong. But the right fact is nearly always *among* its "
+    "best 16, and there the real attention finds it.",
+    about=("the indexer's best 16", "the indexer's best one", "all 512 facts"),
+    cell="recall-table",
+    holds=lambda right: all(
+        max(right["the indexer's best one", "", times])
+        < 0.93
+        < 0.97
+        < min(right["the indexer's best 16", "", times] + right["all 512 facts", "", times])
+        for times in (1, 4)
+    ),
+    note="Attention over everything is always right.",
+)
+claim(
+    recall,
+    "A window of 16 finds only what was said last.",
+    about=("a window of 16", "the indexer's best 16", "16 at random"),
+    cell="recall-table",
+    holds=lambda right: all(
+        max(right["a window of 16", "", times] + right["16 at random", "", times]) < 0.1
+        and min(right["the indexer's best 16", "", times]) > 0.97
+        for times in (1, 4)
+    ),
+    note="The facts that are asked for are as often old as new, so a window is no better than chance.",
+)

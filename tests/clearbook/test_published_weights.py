@@ -52,7 +52,9 @@ def test_a_model_from_its_configuration_is_as_large_as_in_transformers(page, nam
 
     ours = page.PUBLISHED[name] | {"num_hidden_layers": 4}
     kind, options = THEIRS[ours["model_type"]]
-    translated = {theirs: ours.get(value, value) if isinstance(value, str) else value for theirs, value in options.items()}
+    translated = {
+        theirs: ours.get(value, value) if isinstance(value, str) else value for theirs, value in options.items()
+    }
     told = {key: value for key, value in ours.items() if key not in ("model_type", "first_k_dense_replace")}
     dense = ours.get("first_k_dense_replace", 0)
     layers = {"mlp_layer_types": ["dense"] * dense + ["sparse"] * (4 - dense)} if kind == "glm_moe_dsa" else {}

@@ -108,16 +108,16 @@ def sink(rng):
     a, b = rng.normal(size=(N, N)), rng.normal()
     A = table(lambda s, n: exp(a[s, n]) / (exp(b) + sum(exp(a[i, n]) for i in range(N))), N, N)
     more = torch.as_tensor(np.vstack([np.full(N, b), a])).softmax(dim=0)[1:].numpy()
-    return [(A, more), (exp(0) / (exp(0) + 2 * exp(0)), 1 / 3)]
+    return [(A, more), (np.array(exp(0) / (exp(0) + 2 * exp(0))), 1 / 3)]
 
 
 @equation("eq-indexer", "5558a747c3")
 def indexer(rng):
     """Heads one after the other, each a product of matrices with what is below zero cut off."""
-    H_I, I = 3, 4
-    k, q, w = rng.normal(size=(I, N)), rng.normal(size=(H_I, I, N)), rng.normal(size=(H_I, N))
+    H_I, K_I = 3, 4
+    k, q, w = rng.normal(size=(K_I, N)), rng.normal(size=(H_I, K_I, N)), rng.normal(size=(H_I, N))
     score = table(
-        lambda s, n: sum(w[h, n] * max(0, sum(k[i, s] * q[h, i, n] for i in range(I))) for h in range(H_I)), N, N
+        lambda s, n: sum(w[h, n] * max(0, sum(k[i, s] * q[h, i, n] for i in range(K_I))) for h in range(H_I)), N, N
     )
     other = sum(np.maximum(k.T @ q[h], 0) * w[h] for h in range(H_I))
     return score, other
@@ -126,7 +126,7 @@ def indexer(rng):
 @equation("eq-hyper-connection", "3d5f80b162")
 def hyper_connection(rng):
     """Stream by stream; and one stream with all factors 1 is the residual connection."""
-    S = 3
+    S = 3  # streams
     X, mix, r, w = rng.normal(size=(D, S)), rng.normal(size=(S, S)), rng.normal(size=S), rng.normal(size=S)
     f = np.tanh
     mixture = np.array([sum(X[d, s] * r[s] for s in range(S)) for d in range(D)])

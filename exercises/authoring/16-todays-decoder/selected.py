@@ -23,9 +23,9 @@ def selected_reference(q, k, v, index_q, index_k, w, top):
 
 
 def draw_args(rng, top, sizes=None, factor=1.0):
-    N, K, V, H, I = sizes or draw_sizes(rng, 5)
+    N, K, V, H, width = sizes or draw_sizes(rng, 5)
     q, k = (np.sqrt(factor) * rng.normal(size=(N, K)) for _ in range(2))
-    index_q, index_k = rng.normal(size=(N, H, I)), rng.normal(size=(N, I))
+    index_q, index_k = rng.normal(size=(N, H, width)), rng.normal(size=(N, width))
     w = rng.uniform(0.5, 2.0, size=(N, H))
     return q, k, rng.normal(size=(N, V)), index_q, index_k, w, top
 
@@ -36,7 +36,13 @@ def long_texts(rng):
 
 def short_texts(rng):
     """As many tokens as may be read, fewer, one, one that each may read, and sizes that agree."""
-    sizes = ((5, (5, 3, 4, 2, 7)), (9, (6, 4, 3, 5, 2)), (3, (1, 4, 5, 3, 2)), (1, (8, 3, 5, 4, 6)), (2, (6, 6, 6, 6, 6)))
+    sizes = (
+        (5, (5, 3, 4, 2, 7)),
+        (9, (6, 4, 3, 5, 2)),
+        (3, (1, 4, 5, 3, 2)),
+        (1, (8, 3, 5, 4, 6)),
+        (2, (6, 6, 6, 6, 6)),
+    )
     return [draw_args(rng, top, size) for top, size in sizes]
 
 
@@ -57,7 +63,7 @@ def equal_scores(rng):
 
 
 def large_scores(rng):
-    return [draw_args(rng, 3, (13, 4, 5, 3, 2), factor) for factor in (100.0, 1e4)]
+    return [draw_args(rng, 3, (13, 7, 5, 3, 2), factor) for factor in (100.0, 1e4)]
 
 
 def later_tokens_do_not_count(ask, rng):
@@ -166,7 +172,7 @@ wrong.edits("""
 ## cut_after_the_sum: You cut the sum off at 0; it is each head that is cut off.
 - index = np.einsum("nh,nhs->ns", w, hits)
 + index = np.maximum(np.einsum("nh,nhs->ns", w, np.einsum("nhi,si->nhs", index_q, index_k)), 0)
-## weights_of_the_source: Your heads have the weights of the token that is read; they have those of the token that reads.
+## weights_of_the_source: Your heads have the weights of the token that is read; take those of the token that reads.
 + index = np.einsum("sh,nhs->ns", w, hits)
 ## weights_left_out: You leave the weights of the heads out.
 + index = hits.sum(axis=1)
@@ -176,8 +182,8 @@ wrong.edits("""
 ## later_as_zero: Later tokens have the index score 0 in your function; where others are below, they push those out.
 + index = np.where(later, 0.0, index)
 ## not_itself: Your token does not select itself.
-- later = np.triu(np.ones((N, N), dtype=bool), 1)
-+ later = np.triu(np.ones((N, N), dtype=bool), 0) & ~(np.arange(N) == 0)[:, None] | np.triu(np.ones((N, N), dtype=bool), 1)
+- index = np.where(later, -np.inf, index)
++ index = np.where(later | (np.eye(N) > np.eye(N)[0]), -np.inf, index)
 ## earlier_of_equals: Of equal index scores you take the earlier token; take the later.
 - order = N - 1 - np.argsort(-index[:, ::-1], axis=1, kind="stable")
 + order = np.argsort(-index, axis=1, kind="stable")
@@ -200,7 +206,7 @@ wrong.edits("""
 + scores = np.where(chosen, q @ k.T, -np.inf)
 ## divided_by_the_index: You divide by the root of the index width; divide by that of q.
 + scores = np.where(chosen, q @ k.T / np.sqrt(index_k.shape[1]), -np.inf)
-## softmax_of_all: Your weights are a softmax over all earlier tokens, of which you keep the selected; take it over the selected alone.
+## softmax_of_all: Your weights are a softmax over all earlier tokens; take it over the selected alone.
 - shares = shares / shares.sum(axis=1, keepdims=True)
 + every = np.where(later, -np.inf, q @ k.T / np.sqrt(K))
 + shares = np.where(chosen, np.exp(every - every.max(axis=1, keepdims=True)), 0.0)
