@@ -1,6 +1,7 @@
 """Chapter 16, today's decoder: the switches to the end, longer texts, low rank, selection, experts that collapse."""
 
 from functools import partial
+from statistics import mean
 
 import torch
 from clearbook.data.course_files import find_kept_files
@@ -37,6 +38,7 @@ def switches(page, run):
 
 
 IDLE, BITS = "idle experts", "bits per character"
+ROUTED = ("no balance", "bias", "as many at work")
 
 
 @experiment(
@@ -245,4 +247,33 @@ claim(
         for times in (1, 4)
     ),
     note="The facts that are asked for are as often old as new, so a window is no better than chance.",
+)
+claim(
+    experts,
+    "Without the bias the router collapses: from the first steps on a third of the experts or more get next to nothing "
+    "to do, and the busiest does several fair shares. With four times the steps ten or more are still idle.",
+    about=("no balance", "bias"),
+    cell="experts-run",
+    holds=lambda found: (
+        min(found["no balance", IDLE, 1]) >= 11
+        and min(found["no balance", IDLE, 4]) >= 10
+        and max(found["bias", IDLE, 1] + found["bias", IDLE, 4]) == 0
+    ),
+    note="The page had eight experts of which none was idle. With 32 the router collapses from every start.",
+    verdict="changed",
+    before="Without a bias the busiest expert keeps nearly twice its share, though it does not run away here.",
+)
+claim(
+    experts,
+    "The loss shows nothing of that. Balanced or not, after 480 steps 32 experts end where one plain layer with as many "
+    "weights at work ends, within three hundredths of a bit, and after 120 steps that layer is ahead on average.",
+    about=("no balance", "bias", "as many at work"),
+    cell="experts-run",
+    holds=lambda found: (
+        max(ends := [it for who in ROUTED for it in found[who, BITS, 4]]) - min(ends) < 0.03
+        and mean(found["as many at work", BITS, 1]) < min(mean(found[who, BITS, 1]) for who in ("no balance", "bias"))
+    ),
+    note="The page compared the two routers alone. One layer with all the weights at work for every token is better.",
+    verdict="changed",
+    before="The loss is as good, within the spread of three starts.",
 )
