@@ -11,7 +11,7 @@ from .result_parts import parts_slip
 def selected_reference(q, k, v, index_q, index_k, w, top):
     """Token by token: the index scores of those before it, sorted with the later of equal ones first."""
     N, H = w.shape
-    y, read = np.zeros((N, v.shape[1])), np.zeros(N)
+    y, read = np.zeros((N, v.shape[1])), np.zeros(N, dtype=int)
     for n in range(N):
         index = [sum(w[n, h] * max(0.0, index_q[n, h] @ index_k[s]) for h in range(H)) for s in range(n + 1)]
         chosen = sorted(range(n + 1), key=lambda s: (-index[s], -s))[:top]
@@ -133,7 +133,7 @@ def with_a_table(q, k, v, index_q, index_k, w, top):
 
 @right
 def token_by_token(q, k, v, index_q, index_k, w, top):
-    y, read = np.zeros(v.shape), np.zeros(len(q))
+    y, read = np.zeros(v.shape), np.zeros(len(q), dtype=int)
     for n in range(len(q)):
         hits = index_q[n] @ index_k[: n + 1].T
         index = w[n] @ np.where(hits > 0, hits, 0.0)
