@@ -277,3 +277,16 @@ claim(
     verdict="changed",
     before="The loss is as good, within the spread of three starts.",
 )
+
+
+@experiment(
+    PAGE,
+    contenders={name: SWITCHES[name] for name in ("GPT-2", "+ rotary")},
+    cases=("0.005", "0.02"),
+    budget="240 steps of 12 rows of 24 letters, AdamW, a rate that falls from what the case names to zero",
+    measured="bits per character on numbers that were not read, less is better",
+    cells=TRAINING,
+    times=(1,),
+)
+def rates(page, run):
+    return page.bits_after_training(partial(page.model_with, run.contender), run.seed, 240, float(run.case))
