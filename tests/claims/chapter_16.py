@@ -11,7 +11,15 @@ find_kept_files()
 
 PAGE = "chapters/16-todays-decoder.ipynb"
 SETUP = ("setup", "setup-models")
-TRAINING = (*SETUP, "todays-attention", "switches", "switches-data", "switches-model", "switches-training")
+TRAINING = (
+    *SETUP,
+    "todays-heads",
+    "todays-attention",
+    "switches",
+    "switches-data",
+    "switches-model",
+    "switches-training",
+)
 SWITCHES = {
     "GPT-2": "LayerNorm, a learned table of positions, GELU, keys and values for each head",
     "+ rotary": "the same, with rotary positions",

@@ -81,7 +81,7 @@ READ = {
     contenders=READ,
     budget="100 steps of 4 memories of 128 facts, AdamW at 0.01, for the indexer; the others learn nothing",
     measured="share of 512 questions that are answered right, more is better",
-    cells=(*SETUP, "indexer", "facts", "recall"),
+    cells=(*SETUP, "indexer", "facts", "train-indexer", "recall"),
 )
 def recall(page, run):
     if run.contender == "16 at random":

@@ -7,7 +7,8 @@ from clearbook.today.rows import gallery
 from tests.claims.pages import definitions
 
 PAGE = "chapters/16-todays-decoder.ipynb"
-CELLS = ("setup", "setup-models", "glm-config", "config-attention", "config-experts", "config-model", "config-others")
+CELLS = ("setup", "setup-models", "glm-config", "config-attention", "config-latent", "config-experts")
+CELLS += ("config-model", "config-others", "config-more")
 HELD = [model.name for model in gallery().models.values() if model.get("weights")]
 THEIRS = {  # the families as transformers names them, and options that our files translate or leave out
     "glm_moe_dsa": ("glm_moe_dsa", {}),
