@@ -48,19 +48,6 @@ def gaps(numbers: Numbers, who: str, other: str, case: str = "", times: int = 1)
     return [b - a for a, b in zip(numbers[who, case, times], numbers[other, case, times], strict=True)]
 
 
-@experiment(
-    PAGE,
-    contenders={name: SWITCHES[name] for name in ("GPT-2", "+ rotary")},
-    cases=("0.005", "0.02"),
-    budget="240 steps of 12 rows of 24 letters, AdamW, a rate that falls from what the case names to zero",
-    measured="bits per character on numbers that were not read, less is better",
-    cells=TRAINING,
-    times=(1,),
-)
-def rates(page, run):
-    return page.bits_after_training(partial(page.model_with, run.contender), run.seed, 240, float(run.case))
-
-
 claim(
     switches,
     "After 240 steps rotary positions are ahead of the learned table by about a tenth of a bit, and the other six "
@@ -74,14 +61,6 @@ claim(
     note="In the order of the page, each switch stays on.",
     verdict="changed",
     before="All four together do no better than rotary positions alone.",
-)
-claim(
-    rates,
-    "(At half and at twice the rate rotary positions are ahead, too, from each start.)",
-    about=("GPT-2", "+ rotary"),
-    cell="switches-run",
-    holds=lambda bits: all(min(gaps(bits, "+ rotary", "GPT-2", case)) > 0.03 for case in ("0.005", "0.02")),
-    note="The learned table is best at twice the rate, and there it comes nearest.",
 )
 claim(
     switches,

@@ -22,7 +22,6 @@ ROUTED = ("no balance", "bias", "as many at work")
         "no balance": "32 experts of width 32, of which the router chooses two for each token, and one for all",
         "bias": "the same, and after each step the bias of the page",
         "as many at work": "one gated layer of width 96: the weights that work for a token",
-        "as many in all": "one gated layer of width 1,056: all the weights, at work for every token",
     },
     cases=(IDLE, BITS),
     budget="120 steps of 12 rows of 24 letters, AdamW, a rate that falls from 0.01 to zero",
@@ -70,7 +69,7 @@ claim(
         max(ends := [it for who in ROUTED for it in found[who, BITS, 4]]) - min(ends) < 0.03
         and mean(found["as many at work", BITS, 1]) < min(mean(found[who, BITS, 1]) for who in ("no balance", "bias"))
     ),
-    note="The page compared the two routers alone. One layer with all the weights at work for every token is better.",
+    note="The page compared the two routers alone.",
     verdict="changed",
     before="The loss is as good, within the spread of three starts.",
 )
