@@ -19,4 +19,4 @@ def test_a_start_does_not_feel_the_others():
 
 def test_two_decoders_are_named_in_words():
     drawn = two_decoders()
-    assert drawn.count("<svg") == 2 and "GPT-2, from below" in drawn and "DeepSeek-V3, from below" in drawn
+    assert drawn.count("<svg") == 2 and "GPT-2, from below" in drawn and "GLM-5, from below" in drawn

@@ -100,3 +100,36 @@ def balance_by_bias(rng):
     b, load = rng.normal(size=E), np.array([0, 1, 2, 2, 3, 4])
     new = table(lambda e: b[e] + eta * np.sign(k * tokens / E - load[e]), E)
     return new, b + eta * np.array([1, 1, 0, 0, -1, -1])
+
+
+@equation("eq-sink", "8b984fb07b")
+def sink(rng):
+    """A softmax over one more score, whose column is taken off; and by hand a third each."""
+    a, b = rng.normal(size=(N, N)), rng.normal()
+    A = table(lambda s, n: exp(a[s, n]) / (exp(b) + sum(exp(a[i, n]) for i in range(N))), N, N)
+    more = torch.as_tensor(np.vstack([np.full(N, b), a])).softmax(dim=0)[1:].numpy()
+    return [(A, more), (np.array(exp(0) / (exp(0) + 2 * exp(0))), 1 / 3)]
+
+
+@equation("eq-indexer", "5558a747c3")
+def indexer(rng):
+    """Heads one after the other, each a product of matrices with what is below zero cut off."""
+    H_I, K_I = 3, 4
+    k, q, w = rng.normal(size=(K_I, N)), rng.normal(size=(H_I, K_I, N)), rng.normal(size=(H_I, N))
+    score = table(
+        lambda s, n: sum(w[h, n] * max(0, sum(k[i, s] * q[h, i, n] for i in range(K_I))) for h in range(H_I)), N, N
+    )
+    other = sum(np.maximum(k.T @ q[h], 0) * w[h] for h in range(H_I))
+    return score, other
+
+
+@equation("eq-hyper-connection", "3d5f80b162")
+def hyper_connection(rng):
+    """Stream by stream; and one stream with all factors 1 is the residual connection."""
+    S = 3  # streams
+    X, mix, r, w = rng.normal(size=(D, S)), rng.normal(size=(S, S)), rng.normal(size=S), rng.normal(size=S)
+    f = np.tanh
+    mixture = np.array([sum(X[d, s] * r[s] for s in range(S)) for d in range(D)])
+    new = table(lambda d, t: sum(X[d, s] * mix[s, t] for s in range(S)) + f(mixture)[d] * w[t], D, S)
+    plain = X[:, :1] @ np.eye(1) + np.outer(f(X[:, :1] @ np.ones(1)), np.ones(1))
+    return [(new, X @ mix + np.outer(f(X @ r), w)), (plain, X[:, :1] + f(X[:, :1]))]

@@ -81,3 +81,17 @@ def test_what_a_cache_may_have_is_room_and_not_more_of_each_token(kept):
         "old, self.length =", f"self.__dict__.setdefault('more', []).append({kept})\n        old, self.length ="
     )
     assert more != text and ["With each token" in told for told in failed_messages("latent", more)] == [True]
+
+
+def test_the_selection_is_as_the_task_says():
+    """Catches a slip in the example with one token that may be read, with two, and with equal scores alone."""
+    ones, v = np.ones((3, 1)), np.array([[10.0], [20], [60]])
+    args = np.zeros((3, 1)), ones, v, ones[:, :, None]
+    keys = np.array([[2.0], [1], [0]])
+    found = [right_answer("selected")(*args, keys, ones, top) for top in (1, 2)]
+    for (y, read), outputs, numbers in zip(found, ("10, 10, 10", "10, 15, 15"), ("3, 0, 0", "3, 2, 0"), strict=True):
+        assert ", ".join(f"{it:g}" for it in y[:, 0]) == outputs and ", ".join(map(str, read)) == numbers
+        assert outputs in task("selected") and numbers in task("selected")
+    y, read = right_answer("selected")(*args, -ones, ones, 1)
+    np.testing.assert_allclose(y, v)
+    assert read.tolist() == [1, 1, 1]

@@ -127,19 +127,19 @@ MODELS = (
 )
 
 
-DEEPSEEK = Model(
-    "DeepSeek-V3",
+GLM_5 = Model(
+    "GLM-5",
     (
         Part(0, "tokens"),
         Part(3, "RMSNorm", True),
-        Part(4, "latent attention (MLA), rotary", True),
+        Part(4, "latent, rotary, tokens selected", True),
         Part(7, "RMSNorm", True),
-        Part(8, "1 + 8 of 256 experts", True),
+        Part(8, "1 + 8 of 256 gated experts", True),
         Part(11, "RMSNorm", True),
         Part(12, "head of its own", True),
     ),
     NORM_FIRST,
-    61,
+    78,
 )
 
 
@@ -154,8 +154,8 @@ def architectures() -> str:
 
 
 def two_decoders() -> str:
-    """GPT-2 and DeepSeek-V3, drawn in the same way. Source: DeepSeek-AI 2024, figure 2."""
-    return _side_by_side([MODELS[:1], (DEEPSEEK,)], WIDE)
+    """GPT-2 and GLM-5, drawn in the same way. Source: Transformers 5.24, the code of glm_moe_dsa."""
+    return _side_by_side([MODELS[:1], (GLM_5,)], WIDE)
 
 
 def _side_by_side(groups: list[tuple[Model, ...]], sheet: Sheet = NARROW) -> str:

@@ -111,6 +111,7 @@ FACTS: dict[str, Check] = {
     "released": _released,
     "parameters": _stated,
     "active": _stated,
+    "weights": _whole,  # one by one, as its files hold them
     "context": _whole,
     "layers": _whole,
     "encoder_layers": _whole,
