@@ -250,5 +250,6 @@ COLUMNS = {
     "optimiser": Column("optimiser; rate", ("optimiser", "schedule"), _optimiser),
     "data": Column("text", ("data",), lambda model: model.get("data")),
     "cost": Column("cost; measured", ("cost", "core", "bits_per_byte"), _cost),
+    "precision": Column("products in", ("precision",), lambda model: model.get("precision")),
     "kind": Column("kind", (), lambda model: model.kind),
 }

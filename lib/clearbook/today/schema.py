@@ -164,6 +164,7 @@ FACTS: dict[str, Check] = {
     "schedule": _words,  # what the rate does after its warm-up
     "data": _words,
     "cost": _words,  # of pretraining, in time or money
+    "precision": _words,  # the numbers in most products of pretraining
     "core": _share,  # the mean of 22 tasks, 0 for guessing
     "bits_per_byte": _share,  # of held-out text of its own data
 }
