@@ -152,9 +152,7 @@ def one_of(rank, R, folder, dies):
     torch.set_num_threads(1)
     store = dist.FileStore(os.path.join(folder, "meeting"), R)
     limit = timedelta(seconds=60)
-    dist.init_process_group(
-        "gloo", store=store, rank=rank, world_size=R, timeout=limit
-    )
+    dist.init_process_group("gloo", store=store, rank=rank, world_size=R, timeout=limit)
     try:
         losses = {way: train(way, rank, R, dies=dies) for way in WAYS}
     except Gone:

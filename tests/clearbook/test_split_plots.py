@@ -1,5 +1,7 @@
 """What was right and what GPUs send each other is drawn as it is, and nothing is told by colour alone."""
 
+from itertools import pairwise
+
 import matplotlib
 
 matplotlib.use("Agg")
@@ -31,7 +33,7 @@ def test_a_ring_first_sums_and_then_passes_on(n):
     assert all(piece == everyone for gpu in rounds[-1] for piece in gpu)
     assert all(
         sum(a != b for a, b in zip(one, other, strict=True)) == 1
-        for before, after in zip(rounds, rounds[1:], strict=False)
+        for before, after in pairwise(rounds)
         for one, other in zip(before, after, strict=True)
     )
 

@@ -46,7 +46,6 @@ def page(path, *cells):
 TOO_LONG = {
     "13-backward-by-hand",
     "14-cost",
-    "15-gpt3",
 }
 
 

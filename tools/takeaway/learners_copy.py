@@ -26,6 +26,7 @@ DATA = (
     "chapters/transformer.py",
     "chapters/gpt.py",
     "chapters/decoder_2026.py",
+    "chapters/two_processes.py",
     "models/austen",
     "models/digits",
     "models/gpt",
