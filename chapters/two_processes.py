@@ -98,6 +98,8 @@ def keep_inputs(linear, own, first):
 def cut(block, rank, R):
     """Leave this process its share of a block's heads and hidden units."""
     heads, network = block.attention, block.feed_forward
+    if heads.n_heads % R:
+        raise ValueError(f"{R} processes cannot share {heads.n_heads} heads evenly.")
     own = torch.arange(heads.out.in_features).chunk(R)[rank]  # whole heads
     for linear in (heads.query, heads.key, heads.value):
         keep_outputs(linear, own)
@@ -120,7 +122,7 @@ def by_features(model, ids, rank, R):
 WAYS = {"by rows": by_rows, "by features": by_features}
 
 
-def train(way, rank=0, R=1, n_steps=20, dies=None):
+def train(way, rank=0, R=1, n_steps=20, rate=0.3, dies=None):
     """The losses of some steps on the Zen of Python, with seven rows each."""
     from clearbook.data.builtin import zen_text
 
@@ -132,15 +134,16 @@ def train(way, rank=0, R=1, n_steps=20, dies=None):
     if way == "by features":
         for block in model.blocks:
             cut(block, rank, R)
-    optimizer, losses = torch.optim.AdamW(model.parameters(), lr=0.01), []
+    losses = []
     for step in range(n_steps):
         if step == 2 and rank == dies:
             os._exit(3)  # without a word, as one that the system stops
         starts = torch.randint(len(ids) - 33, (7, 1))
-        optimizer.zero_grad()
         loss = WAYS[way](model, ids[starts + torch.arange(33)], rank, R)
-        optimizer.step()
         losses.append(loss.item())
+        for weight in model.parameters():
+            weight.data -= rate * weight.grad
+            weight.grad = None
     return losses
 
 
@@ -195,9 +198,10 @@ def report(codes):
 
 
 def main(*words):
+    if words and words not in (("--stop", "0"), ("--stop", "1")):
+        raise SystemExit("usage: python two_processes.py [--stop 0 or --stop 1]")
     try:
-        dies = int(words[words.index("--stop") + 1]) if "--stop" in words else None
-        told = together(dies=dies)
+        told = together(dies=int(words[1]) if words else None)
     except RuntimeError as error:
         raise SystemExit(f"two_processes.py: {error}") from None
     torch.set_num_threads(1)

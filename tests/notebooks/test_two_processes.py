@@ -84,3 +84,16 @@ def test_the_parts_of_a_block_add_up_to_it(program):
         parts.append((block.attention(x), block.feed_forward(x)))
     torch.testing.assert_close(parts[0][0] + parts[1][0], heads)
     torch.testing.assert_close(parts[0][1] + parts[1][1], network)
+
+
+@pytest.mark.parametrize("words", [("--stop",), ("--stop", "2"), ("3",)])
+def test_other_words_are_told_the_usage(program, words):
+    with pytest.raises(SystemExit, match=r"usage: .*--stop 0 or --stop 1"):
+        program.main(*words)
+
+
+def test_heads_that_do_not_come_out_even_are_refused(program):
+    from gpt import Block
+
+    with pytest.raises(ValueError, match="3 processes cannot share 4 heads evenly"):
+        program.cut(Block(12, 4, 20), 0, 3)
