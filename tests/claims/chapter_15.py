@@ -53,17 +53,17 @@ def of_twenty(numbers, contender: str, times: int = 1) -> list[float]:
 
 claim(
     few_shot,
-    "Three examples take SmolLM2 from three right answers of twenty to fifteen and more, from each of three draws.",
+    "Three examples take SmolLM2 from three right answers of twenty to fourteen or more, in each of three draws.",
     about=(EXAMPLES, NAMED),
     cell="few-shot",
-    holds=lambda numbers: min(of_twenty(numbers, EXAMPLES)) >= 15 and max(of_twenty(numbers, NAMED)) == 3,
-    note="With all twelve examples it is 16 to 18.",
+    holds=lambda numbers: min(of_twenty(numbers, EXAMPLES)) >= 14 and max(of_twenty(numbers, NAMED)) == 3,
+    note="It is 15 to 17 for the three draws that are stored, and 16 to 18 with all twelve examples.",
     verdict="changed",
     before="The second says *bad* and *Cairo*, but only after the examples.",
 )
 claim(
     few_shot,
-    "A plain sentence gets fourteen of them, without any example.",
+    "A plain sentence gets fourteen right, without any example.",
     about=(SENTENCE, NAMED),
     cell="few-shot",
     holds=lambda numbers: of_twenty(numbers, SENTENCE) == [14] * 3 and max(of_twenty(numbers, NAMED)) < 14,
@@ -71,16 +71,11 @@ claim(
 )
 claim(
     few_shot,
-    "The heading on top of the examples gains at most three items of ten, and loses none.",
-    about=(BOTH, EXAMPLES),
+    "With both it is thirteen or more.",
+    about=(BOTH, NAMED),
     cell="few-shot",
-    holds=lambda numbers: all(
-        0 <= both - alone <= 3
-        for task in TASKS
-        for times in (1, 4)
-        for both, alone in zip(numbers[BOTH, task, times], numbers[EXAMPLES, task, times], strict=True)
-    ),
-    note="It gains with capitals and three examples. With twelve of them it gains nothing there.",
+    holds=lambda numbers: min(of_twenty(numbers, BOTH)) >= 13 and max(of_twenty(numbers, NAMED)) < 13,
+    note="17 or 18 for the three draws that are stored, where the heading loses nothing.",
 )
 claim(
     few_shot,
