@@ -49,7 +49,7 @@ def ring_rounds(n: int = 3) -> list[list[list[set[int]]]]:
     return rounds
 
 
-def ring(n: int = 3) -> Sequence[Axes]:
+def ring(n: int = 3) -> list[Axes]:
     """A grid for each round of an all-reduce: a row a GPU, a column a piece, letters for whose numbers are in it.
 
     What is a whole sum is filled; what has just arrived has a thick frame.
@@ -62,7 +62,7 @@ def ring(n: int = 3) -> Sequence[Axes]:
                 parts = held[gpu][piece]
                 new = t > 0 and parts != rounds[t - 1][gpu][piece]
                 face = FILLS[0]["fc"] if len(parts) == n else "white"
-                frame = {"lw": 2.2 if new else 0.7, "zorder": 2 if new else 1}
+                frame: dict[str, Any] = {"lw": 2.2 if new else 0.7, "zorder": 2 if new else 1}
                 ax.add_patch(Rectangle((piece, gpu), 1, 1, fc=face, ec=INK, **frame))
                 told = "".join(LETTERS[one] for one in sorted(parts))
                 ax.text(piece + 0.5, gpu + 0.5, told, ha="center", va="center", fontsize=10, zorder=3)
@@ -73,7 +73,7 @@ def ring(n: int = 3) -> Sequence[Axes]:
         ax.set_yticks([gpu + 0.5 for gpu in named], [f"GPU {LETTERS[gpu]}" for gpu in named])
         ax.tick_params(length=0)
         ax.spines[:].set_visible(False)
-    return axes
+    return list(axes)
 
 
 def keys_go_round(n: int = 4, *, ax: Axes | None = None) -> Axes:
@@ -111,7 +111,7 @@ def tokens_to_experts(experts: Sequence[int], per_gpu: int, *, ax: Axes | None =
             top = place + 0.6 * gpu
             style = FILLS[experts[token]] | {"ec": INK, "lw": 0.8}
             ax.add_patch(Rectangle((x, top), 1.9, 0.8, **style))
-            told = {"ha": "center", "va": "center", "fontsize": 9, "bbox": PLATE}
+            told: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": 9, "bbox": PLATE}
             ax.text(x + 0.95, top + 0.4, f"{token + 1} → {experts[token] + 1}", **told)
         start, end = token + 0.6 * (token // share) + 0.4, row + 0.6 * (experts[token] // per_gpu) + 0.4
         moved = token // share != experts[token] // per_gpu
@@ -120,7 +120,7 @@ def tokens_to_experts(experts: Sequence[int], per_gpu: int, *, ax: Axes | None =
         middle = gpu * (share + 0.6) + share / 2
         ax.text(-0.25, middle, f"GPU {gpu + 1}", ha="right", va="center", fontsize=9)
         of_gpu = [row for row, token in enumerate(order) if experts[token] // per_gpu == gpu]
-        ax.text(8.15, np.mean(of_gpu) + 0.6 * gpu + 0.4, f"GPU {gpu + 1}", ha="left", va="center", fontsize=9)
+        ax.text(8.15, sum(of_gpu) / len(of_gpu) + 0.6 * gpu + 0.4, f"GPU {gpu + 1}", ha="left", va="center", fontsize=9)
     ax.set(xlim=(-1.6, 9.6), ylim=(len(experts) + 0.8 * n_gpus, -0.2))
     ax.axis("off")
     return ax
