@@ -6,8 +6,7 @@ from clearbook.today.rows import gallery
 from tools.checks.typed_facts import main, typed_facts, typed_on
 from tools.pages import reading
 
-# Chapter 15 has 64 graphics cards that happen to be a size of DeepSeek-V3.
-OWED = {"15"}
+OWED: set[str] = set()
 
 
 @pytest.mark.parametrize("page", [name for name in reading.pages() if name not in OWED])

@@ -1,18 +1,16 @@
 """Checks of the display equations of chapter 15, GPT-3."""
 
-from functools import cache, partial
+from functools import cache
 
 import numpy as np
 import torch
 from clearbook.pipeline import idle_share, one_forward_one_backward, schedule
-from clearformer.attention import attend, attend_fused
+from clearformer.attention import attend
 from clearformer.blocks import Block
 from clearformer.models.gpt import GPT, GPTConfig, next_token_loss
 from clearformer.multihead import MultiHeadAttention
-from clearformer.reference import attention as reference
 from clearformer.reference.functions import gelu
 from clearformer.reference.layers import mlp
-from clearformer.reference.multihead import multi_head_concatenated
 from torch.utils.flop_counter import FlopCounterMode
 
 from tests.equations.registry import equation, table
@@ -71,22 +69,6 @@ def training_bytes(rng):
     return printed, [bytes_held(gpt(0).to(dtype), copied) for dtype, copied in kinds]
 
 
-@equation("eq-activations", "388dae009c")
-def activations(rng):
-    """Both cases of two blocks, from what autograd puts aside."""
-    tokens, width, heads = [7, 10], [12, 20], [3, 4]
-    explicit = table(
-        lambda i: 17 * tokens[i] * width[i] + 4 * tokens[i] + 2 * heads[i] * tokens[i] ** 2,
-        2,
-    )
-    fused = table(lambda i: 16 * tokens[i] * width[i] + 4 * tokens[i] + heads[i] * tokens[i], 2)
-    sizes = list(zip(tokens, width, heads, strict=True))
-    return [
-        (explicit, [put_aside(*size, attend) for size in sizes]),
-        (fused, [put_aside(*size, attend_fused) for size in sizes]),
-    ]
-
-
 @equation("eq-shard-gradients", "71bab9297a")
 def shard_gradients(rng):
     torch.manual_seed(0)
@@ -124,23 +106,6 @@ def split_mlp(rng):
         n,
     )
     return printed, mlp(X, W_1, b_1, W_2, b_2)
-
-
-@equation("eq-split-heads-workers", "e27f8c9d2b")
-def split_heads_workers(rng):
-    d, k, n, heads, R = 6, 2, 4, [range(0, 2), range(2, 3)], 2
-    U_q, U_k, U_v = rng.normal(size=(3, 3, k, d))
-    U = rng.normal(size=(3, d, k))
-    X = rng.normal(size=(d, n))
-    A = np.stack([reference.attend(U_q[h] @ X, U_k[h] @ X, X)[1] for h in range(3)])
-    values = table(lambda h, i, s: sum(U_v[h, i, e] * X[e, s] for e in range(d)), 3, k, n)
-    averaged = table(lambda h, i, t: sum(values[h, i, s] * A[h, s, t] for s in range(n)), 3, k, n)
-    printed = table(
-        lambda i, t: sum(sum(U[h, i, j] * averaged[h, j, t] for j in range(k) for h in heads[r]) for r in range(R)),
-        d,
-        n,
-    )
-    return printed, multi_head_concatenated(X, U_q, U_k, U_v, U)[0]
 
 
 @equation("eq-all-reduce-seconds", "e6f556f926")
@@ -231,21 +196,3 @@ def gradient(model, rows):
     model.zero_grad()
     next_token_loss(model, rows[:, :-1], rows[:, 1:]).backward()
     return torch.cat([p.grad.flatten() for p in model.parameters()]).numpy()
-
-
-def put_aside(n_tokens, width, n_heads, how):
-    """The numbers that a block's forward pass keeps, each piece of memory once, weights left out."""
-    attention = partial(MultiHeadAttention, attend=how)
-    block = Block(width, n_heads, 4 * width, attention=attention)
-    weights, found = {p.data_ptr() for p in block.parameters()}, {}
-
-    def look(tensor):
-        memory = tensor.untyped_storage()
-        if tensor.is_floating_point() and memory.data_ptr() not in weights:
-            found[memory.data_ptr()] = (memory.nbytes() // tensor.element_size(), tensor)
-        return tensor
-
-    with torch.autograd.graph.saved_tensors_hooks(look, lambda tensor: tensor):
-        kept_alive = block(torch.randn(1, n_tokens, width, requires_grad=True), causal=True)
-    del kept_alive
-    return sum(numbers for numbers, _ in found.values())

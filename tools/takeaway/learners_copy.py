@@ -27,6 +27,7 @@ DATA = (
     "chapters/gpt.py",
     "chapters/decoder_2026.py",
     "chapters/backward_pass.py",
+    "chapters/two_processes.py",
     "models/austen",
     "models/digits",
     "models/gpt",

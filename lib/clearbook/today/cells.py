@@ -251,8 +251,8 @@ COLUMNS = {
     "prefix": Column("words in front", ("prefix",), lambda model: model.get("prefix") or ""),
     "read": Column("tokens read", ("tokens_read", "batch_tokens"), _read),
     "optimiser": Column("optimiser; rate", ("optimiser", "schedule"), _optimiser),
-    "formats": Column("numbers in training", ("formats",), lambda model: model.get("formats") or ""),
     "data": Column("text", ("data",), lambda model: model.get("data")),
     "cost": Column("cost; measured", ("cost", "core", "bits_per_byte"), _cost),
+    "precision": Column("products in", ("precision",), lambda model: model.get("precision")),
     "kind": Column("kind", (), lambda model: model.kind),
 }

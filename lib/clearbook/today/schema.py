@@ -169,10 +169,10 @@ FACTS: dict[str, Check] = {
     "tokens_read": _stated,  # in all of pretraining
     "batch_tokens": _whole,  # of one step
     "optimiser": _words,
-    "formats": _words,  # of the numbers in pretraining: of the products, and of what needs more digits
     "schedule": _words,  # what the rate does after its warm-up
     "data": _words,
     "cost": _words,  # of pretraining, in time or money
+    "precision": _words,  # the numbers in most products of pretraining
     "core": _share,  # the mean of 22 tasks, 0 for guessing
     "bits_per_byte": _share,  # of held-out text of its own data
 }
