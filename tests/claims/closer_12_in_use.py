@@ -77,6 +77,79 @@ def order_on_the_card(page, run):
 
 
 PLACES = (FIRST, SECOND, THIRD)
+BARE, SYSTEM = "card and question", "an instruction in the system turn"
+EXAMPLES, TURNED = "two examples, heads and width", "two examples, width and heads"
+SAID = {
+    BARE: {},
+    SYSTEM: {"instruction": "Answer with the number only."},
+    EXAMPLES: {"shown": ("heads", "width")},
+    TURNED: {"shown": ("width", "heads")},
+}
+FORM = "a number and nothing else"
+
+
+@experiment(
+    PAGE,
+    contenders={
+        BARE: "nothing is said about the form of the answer",
+        SYSTEM: "Answer with the number only",
+        EXAMPLES: "about models that there are not, whose answers are numbers",
+        TURNED: "the same in the other order: the last one asks for the heads",
+    },
+    cases=(*WHERE, FORM),
+    budget="no training; the likeliest token each time, up to 24; each seed draws half of the twelve models",
+    measured="per cent of the answers in which the first number of the card is the one asked for, and is not called by "
+    "another name, or of all answers those that are a number and nothing else; more is better",
+    cells=(
+        *("setup", "setup-transformers", "load-both", "load", "prompt", "names", "cards", "answer-all"),
+        *("said-before", "answer-turns"),
+    ),
+    times=(1,),
+)
+def said_before(page, run):
+    def answered():
+        asks = [(i, fact) for fact in WHERE for i in range(len(page.NAMES))]
+        turns = [page.turns_for(i, fact, **SAID[run.contender]) for i, fact in asks]
+        return dict(zip(asks, page.answers_after(turns), strict=True))
+
+    told = once(page, run.contender, answered)
+    half = torch.randperm(len(page.NAMES), generator=torch.Generator().manual_seed(run.seed))[: len(page.NAMES) // 2]
+    if run.case == FORM:
+        good = [told[int(i), fact].strip().isdigit() for fact in WHERE for i in half]
+    else:
+        good = [page.right(told[int(i), run.case], page.VALUES[i], run.case) for i in half]
+    return 100 * mean(good)
+
+
+ASIS, FALSE, MARKED = "the card as it is", "with a correction that is false", "the same between marks"
+RIGHT, TAKEN = "the number of the card", "the number of the correction"
+
+
+@experiment(
+    PAGE,
+    contenders={
+        ASIS: "the card and the question about its layers",
+        FALSE: "a sentence more on the card, with another number of layers",
+        MARKED: "the card and this sentence between marks, called data and no orders",
+    },
+    cases=(RIGHT, TAKEN),
+    budget="no training; the likeliest token each time, up to 24; each seed draws half of the twelve models",
+    measured="per cent of the answers in which the first number of the card is its number of layers, more is better; or "
+    "of those that hold the false number, less is better",
+    cells=(
+        *("setup", "setup-transformers", "load-both", "load", "prompt", "names", "cards", "answer-all"),
+        "injected",
+    ),
+    times=(1,),
+)
+def corrected_falsely(page, run):
+    added = None if run.contender == ASIS else "a correction"
+    way = "between marks" if run.contender == MARKED else "bare"
+    told = answers(page, [page.injected(i, added, way) for i in range(len(page.NAMES))])
+    half = torch.randperm(len(told), generator=torch.Generator().manual_seed(run.seed))[: len(told) // 2]
+    if run.case == TAKEN:
+        return 100 * mean(bool(re.search(r"\b12\b", told[i].replace(page.NAMES[i], ""))) for i in half)
+    return 100 * mean(page.right(told[i], page.VALUES[i], "layers") for i in half)
 
 
 def answers(page, prompts):
@@ -127,5 +200,14 @@ claim(
         )
         and all(mean(right[place, "width", 1]) > 65 for place in PLACES)
     ),
+    note="Asked of all twelve models, of which each seed draws half.",
+)
+
+claim(
+    order_on_the_card,
+    "From the first place, too, the heads are answered less often than the layers.",
+    about=PLACES,
+    cell="orders-tried",
+    holds=lambda right: max(right[FIRST, "heads", 1]) < min(right[FIRST, "layers", 1]),
     note="Asked of all twelve models, of which each seed draws half.",
 )
