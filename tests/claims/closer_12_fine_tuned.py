@@ -167,3 +167,21 @@ claim(
     ),
     note="The blocks with a quarter of the adapter's rate, as on the page.",
 )
+
+claim(
+    other_routes,
+    "In each of three draws of the labels it stays behind your loop.",
+    about=(TUNED, TRAINER),
+    cell="by-trainer-score",
+    holds=lambda right: all(a < b for a, b in zip(right[TRAINER, "", 1], right[TUNED, "", 1], strict=True)),
+    note="The same labels, rank, scale, number of steps, batch and rate; the page lists what differs.",
+)
+
+claim(
+    other_routes,
+    "But each time they were ahead of the words.",
+    about=(BLOCKS, WORDS),
+    cell="last-blocks-judged",
+    holds=lambda right: min(right[BLOCKS, "", 1]) > max(right[WORDS, "", 1]),
+    note="The last two blocks, whole, from the same labels.",
+)
