@@ -211,3 +211,37 @@ claim(
     holds=lambda right: max(right[FIRST, "heads", 1]) < min(right[FIRST, "layers", 1]),
     note="Asked of all twelve models, of which each seed draws half.",
 )
+
+claim(
+    said_before,
+    "With the system turn the answers stay sentences; after two examples every one is a number and nothing else.",
+    about=(SYSTEM, EXAMPLES),
+    cell="prompted",
+    holds=lambda right: max(right[SYSTEM, FORM, 1]) < 20 and min(right[EXAMPLES, FORM, 1]) == 100,
+    note="Asked of all twelve models for all three facts, of which each seed draws half.",
+)
+
+claim(
+    said_before,
+    "The examples mend the form and not the reading: the widths are right more often than before, the layers less "
+    "often, and the heads never.",
+    about=(BARE, EXAMPLES),
+    cell="prompted",
+    holds=lambda right: (
+        mean(right[EXAMPLES, "width", 1]) > mean(right[BARE, "width", 1])
+        and max(right[EXAMPLES, "layers", 1]) < min(right[BARE, "layers", 1])
+        and max(right[EXAMPLES, "heads", 1]) == 0
+    ),
+    note="The examples ask for the heads and then for the width, of models that there are not.",
+)
+
+claim(
+    corrected_falsely,
+    "With a false correction on the card no answer is right any more, whether the card stands between marks or not.",
+    about=(ASIS, FALSE, MARKED),
+    cell="injected-tried",
+    holds=lambda right: (
+        min(right[ASIS, RIGHT, 1]) == 100 and max(right[FALSE, RIGHT, 1]) == 0 == max(right[MARKED, RIGHT, 1])
+    ),
+    note="Asked of all twelve models, of which each seed draws half.",
+)
