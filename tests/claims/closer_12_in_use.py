@@ -134,8 +134,8 @@ RIGHT, TAKEN = "the number of the card", "the number of the correction"
     },
     cases=(RIGHT, TAKEN),
     budget="no training; the likeliest token each time, up to 24; each seed draws half of the twelve models",
-    measured="per cent of the answers in which the first number of the card is its number of layers, more is better; or "
-    "of those that hold the false number, less is better",
+    measured="per cent of the answers in which the first number of the card is its number of layers, more is better; "
+    "or of those that hold the false number, less is better",
     cells=(
         *("setup", "setup-transformers", "load-both", "load", "prompt", "names", "cards", "answer-all"),
         "injected",
