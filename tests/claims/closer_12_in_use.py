@@ -236,6 +236,15 @@ claim(
 )
 
 claim(
+    said_before,
+    "With the two examples in the other order, some of the heads are right.",
+    about=(EXAMPLES, TURNED),
+    cell="prompted",
+    holds=lambda right: min(right[TURNED, "heads", 1]) > 0 == max(right[EXAMPLES, "heads", 1]),
+    note="The last example then asks for the heads. Layers are still right less often than without examples.",
+)
+
+claim(
     corrected_falsely,
     "With a false correction on the card no answer is right any more, whether the card stands between marks or not.",
     about=(ASIS, FALSE, MARKED),
