@@ -77,6 +77,79 @@ def order_on_the_card(page, run):
 
 
 PLACES = (FIRST, SECOND, THIRD)
+BARE, SYSTEM = "card and question", "an instruction in the system turn"
+EXAMPLES, TURNED = "two examples, heads and width", "two examples, width and heads"
+SAID = {
+    BARE: {},
+    SYSTEM: {"instruction": "Answer with the number only."},
+    EXAMPLES: {"shown": ("heads", "width")},
+    TURNED: {"shown": ("width", "heads")},
+}
+FORM = "a number and nothing else"
+
+
+@experiment(
+    PAGE,
+    contenders={
+        BARE: "nothing is said about the form of the answer",
+        SYSTEM: "Answer with the number only",
+        EXAMPLES: "about models that there are not, whose answers are numbers",
+        TURNED: "the same in the other order: the last one asks for the heads",
+    },
+    cases=(*WHERE, FORM),
+    budget="no training; the likeliest token each time, up to 24; each seed draws half of the twelve models",
+    measured="per cent of the answers in which the first number of the card is the one asked for, and is not called by "
+    "another name, or of all answers those that are a number and nothing else; more is better",
+    cells=(
+        *("setup", "setup-transformers", "load-both", "load", "prompt", "names", "cards", "answer-all"),
+        *("said-before", "answer-turns"),
+    ),
+    times=(1,),
+)
+def said_before(page, run):
+    def answered():
+        asks = [(i, fact) for fact in WHERE for i in range(len(page.NAMES))]
+        turns = [page.turns_for(i, fact, **SAID[run.contender]) for i, fact in asks]
+        return dict(zip(asks, page.answers_after(turns), strict=True))
+
+    told = once(page, run.contender, answered)
+    half = torch.randperm(len(page.NAMES), generator=torch.Generator().manual_seed(run.seed))[: len(page.NAMES) // 2]
+    if run.case == FORM:
+        good = [told[int(i), fact].strip().isdigit() for fact in WHERE for i in half]
+    else:
+        good = [page.right(told[int(i), run.case], page.VALUES[i], run.case) for i in half]
+    return 100 * mean(good)
+
+
+ASIS, FALSE, MARKED = "the card as it is", "with a correction that is false", "the same between marks"
+RIGHT, TAKEN = "the number of the card", "the number of the correction"
+
+
+@experiment(
+    PAGE,
+    contenders={
+        ASIS: "the card and the question about its layers",
+        FALSE: "a sentence more on the card, with another number of layers",
+        MARKED: "the card and this sentence between marks, called data and no orders",
+    },
+    cases=(RIGHT, TAKEN),
+    budget="no training; the likeliest token each time, up to 24; each seed draws half of the twelve models",
+    measured="per cent of the answers in which the first number of the card is its number of layers, more is better; "
+    "or of those that hold the false number, less is better",
+    cells=(
+        *("setup", "setup-transformers", "load-both", "load", "prompt", "names", "cards", "answer-all"),
+        "injected",
+    ),
+    times=(1,),
+)
+def corrected_falsely(page, run):
+    added = None if run.contender == ASIS else "a correction"
+    way = "between marks" if run.contender == MARKED else "bare"
+    told = answers(page, [page.injected(i, added, way) for i in range(len(page.NAMES))])
+    half = torch.randperm(len(told), generator=torch.Generator().manual_seed(run.seed))[: len(told) // 2]
+    if run.case == TAKEN:
+        return 100 * mean(bool(re.search(r"\b12\b", told[i].replace(page.NAMES[i], ""))) for i in half)
+    return 100 * mean(page.right(told[i], page.VALUES[i], "layers") for i in half)
 
 
 def answers(page, prompts):
@@ -126,6 +199,58 @@ claim(
             for other in (SECOND, THIRD)
         )
         and all(mean(right[place, "width", 1]) > 65 for place in PLACES)
+    ),
+    note="Asked of all twelve models, of which each seed draws half.",
+)
+
+claim(
+    order_on_the_card,
+    "From the first place, too, the heads are answered less often than the layers.",
+    about=PLACES,
+    cell="orders-tried",
+    holds=lambda right: max(right[FIRST, "heads", 1]) < min(right[FIRST, "layers", 1]),
+    note="Asked of all twelve models, of which each seed draws half.",
+)
+
+claim(
+    said_before,
+    "With the system turn the answers stay sentences; after two examples every one is a number and nothing else.",
+    about=(SYSTEM, EXAMPLES),
+    cell="prompted",
+    holds=lambda right: max(right[SYSTEM, FORM, 1]) < 20 and min(right[EXAMPLES, FORM, 1]) == 100,
+    note="Asked of all twelve models for all three facts, of which each seed draws half.",
+)
+
+claim(
+    said_before,
+    "The examples mend the form and not the reading: the widths are right more often than before, the layers less "
+    "often, and the heads never.",
+    about=(BARE, EXAMPLES),
+    cell="prompted",
+    holds=lambda right: (
+        mean(right[EXAMPLES, "width", 1]) > mean(right[BARE, "width", 1])
+        and max(right[EXAMPLES, "layers", 1]) < min(right[BARE, "layers", 1])
+        and max(right[EXAMPLES, "heads", 1]) == 0
+    ),
+    note="The examples ask for the heads and then for the width, of models that there are not.",
+)
+
+claim(
+    said_before,
+    "With the two examples in the other order, some of the heads are right.",
+    about=(EXAMPLES, TURNED),
+    cell="prompted",
+    holds=lambda right: min(right[TURNED, "heads", 1]) > 0 == max(right[EXAMPLES, "heads", 1]),
+    note="The last example then asks for the heads. Layers are still right less often than without examples.",
+)
+
+claim(
+    corrected_falsely,
+    "With a false correction on the card no answer is right any more, whether the card stands between marks or not.",
+    about=(ASIS, FALSE, MARKED),
+    cell="injected-tried",
+    holds=lambda right: (
+        min(right[ASIS, RIGHT, 1]) == 100 and max(right[FALSE, RIGHT, 1]) == 0 == max(right[MARKED, RIGHT, 1])
     ),
     note="Asked of all twelve models, of which each seed draws half.",
 )
