@@ -1,6 +1,6 @@
 """A GPT on one page: it reads the novels of Jane Austen and writes more of the kind.
 
-    python gpt.py              trains, saves gpt.pt and a folder gpt for the live page, writes
+    python gpt.py              trains, saves gpt.pt and gpt/ for the live page, writes
     python gpt.py MY.txt       the same with a text of your own
     python gpt.py MY.txt 500   the same in 500 steps
 

@@ -211,8 +211,7 @@ claim(
     about=(TABLE, MEMORY, SWAPPED, ALONE, HELPED),
     cell="scores",
     holds=lambda numbers: (
-        numbers[TABLE, LETTERS, 1][0]
-        > max(numbers[who, LETTERS, 1][0] for who in (MEMORY, SWAPPED, ALONE, HELPED)) + 1
+        numbers[TABLE, LETTERS, 1][0] > max(numbers[who, LETTERS, 1][0] for who in (MEMORY, SWAPPED, ALONE, HELPED)) + 1
     ),
     note="From one start.",
 )

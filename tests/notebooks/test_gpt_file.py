@@ -125,7 +125,7 @@ class CutShort(Exception):
 
 
 def test_a_training_that_was_cut_short_goes_on_with_the_lines_of_the_page(tmp_path, monkeypatch):
-    """Catches a checkpoint without AdamW's means, the place in the schedule or the random state, and a step too many."""
+    """Catches a checkpoint without AdamW's means, the schedule or the random state, and a step too many or too few."""
     monkeypatch.chdir(tmp_path)
     program = typed_gpt()
     cells = {cell.id: cell.source for cell in nbformat.read(PAGE, as_version=4).cells}
