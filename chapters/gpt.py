@@ -1,6 +1,6 @@
 """A GPT on one page: it reads the novels of Jane Austen and writes more of the kind.
 
-    python gpt.py              trains, saves gpt.pt, and a folder gpt for the live page
+    python gpt.py              trains, saves gpt.pt and gpt/ for the live page, writes
     python gpt.py MY.txt       the same with a text of your own
     python gpt.py MY.txt 500   the same in 500 steps
 
@@ -138,6 +138,9 @@ def main(path=None, n_steps=5000, folder="gpt"):
     save_for_the_page(model.cpu(), tokenizer, folder)
     (Path(folder) / "log.csv").write_text("\n".join(log) + "\n", encoding="utf-8")
     torch.save(model.state_dict(), "gpt.pt")
+    end = tokenizer.n_vocab
+    new = [token.item() for token in generate(model, torch.tensor([[end]]), 200)]
+    print(tokenizer.decode([i for i in new if i < end]))
 
 
 if __name__ == "__main__":

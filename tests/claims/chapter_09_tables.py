@@ -93,7 +93,7 @@ claim(
 )
 claim(
     every_depth,
-    "It leaves every table behind.",
+    "The shipped model leaves every table behind.",
     about=(SHIPPED, *TABLES),
     cell="longer",
     holds=lambda bits: all(below(bits, SHIPPED, *TABLES, by=0.3, case=case, times=(1,)) for case in every_depth.cases),

@@ -1,4 +1,4 @@
-"""The closer look at a text of your own: the line for a laptop beside nanoGPT's recipe, on the novels."""
+"""The closer look at a text of your own: runs of the command whose logs come with the course."""
 
 import csv
 import re
@@ -37,4 +37,39 @@ claim(
     cell="laptop-log",
     holds=lambda bits: bits[RECIPE, "", 1][0] - bits[LINE, "", 1][0] > 1 / 3,
     note="One run each, at the rate that both have, and several things differ at once: the page says which.",
+)
+
+
+TEN, LATER, HELD_OUT, LEARNED = "after 10 steps", "after 45 steps", "held out", "learned"
+
+
+@experiment(
+    PAGE,
+    contenders={
+        TEN: "the fine-tuning that models/smollm2/tuned.txt tells of, from one start",
+        LATER: "the same run, when it was stopped",
+    },
+    cases=(HELD_OUT, LEARNED),
+    budget="one row of 128 tokens a step, of 18,000 characters of the Python reference",
+    measured="bits per character, less is better",
+    times=(1,),
+    seeds=(0,),
+)
+def tuned_on_notes(page, run):
+    told = course_file("models/smollm2/tuned.txt").read_text(encoding="utf-8")
+    step = run.contender.split()[1]
+    [(learned, held_out)] = re.findall(rf"step +{step}: ([\d.]+) .*?([\d.]+) held out", told)
+    return float(held_out if run.case == HELD_OUT else learned)
+
+
+claim(
+    tuned_on_notes,
+    "After ten steps the bits held out fall no further, while those of the learned text still do.",
+    about=(TEN, LATER),
+    cell="tuned-log",
+    holds=lambda bits: (
+        bits[TEN, HELD_OUT, 1][0] < bits[LATER, HELD_OUT, 1][0]
+        and bits[TEN, LEARNED, 1][0] > bits[LATER, LEARNED, 1][0] + 0.3
+    ),
+    note="One run from one start, stopped after 45 of its 100 steps.",
 )

@@ -168,7 +168,7 @@ claim(
 )
 claim(
     hints_from_three_starts,
-    "From each of three starts, with 500 steps, it is the same.",
+    "From each of three starts it is ahead after 500 steps, too.",
     about=(HELPED, ALONE),
     cell="scores",
     holds=lambda numbers: all(
@@ -207,17 +207,45 @@ claim(
 )
 claim(
     on_messages,
-    "The table is still ahead of all by chrF",
-    about=(TABLE, HELPED),
+    "By chrF the table is still ahead of everything else, and so of a network that reads the table's own words.",
+    about=(TABLE, MEMORY, SWAPPED, ALONE, HELPED),
     cell="scores",
-    holds=lambda numbers: numbers[TABLE, LETTERS, 1][0] > numbers[HELPED, LETTERS, 1][0] + 1,
+    holds=lambda numbers: (
+        numbers[TABLE, LETTERS, 1][0] > max(numbers[who, LETTERS, 1][0] for who in (MEMORY, SWAPPED, ALONE, HELPED)) + 1
+    ),
     note="From one start.",
 )
 claim(
     on_messages,
-    "Among the nearest messages it is the other way round",
+    "The translator alone is behind the memory by BLEU, and level with it by chrF.",
+    about=(ALONE, MEMORY),
+    cell="scores",
+    holds=lambda numbers: (
+        numbers[ALONE, WORDS, 1][0] < numbers[MEMORY, WORDS, 1][0] - 1
+        and abs(numbers[ALONE, LETTERS, 1][0] - numbers[MEMORY, LETTERS, 1][0]) < 1
+    ),
+    note="From one start.",
+)
+claim(
+    on_messages,
+    "But the table, whose words it reads, is further ahead still; only among the nearest messages does the translator "
+    "pass it.",
+    about=(TABLE, HELPED),
+    cell="near",
+    holds=lambda numbers: (
+        numbers[TABLE, FAR, 1][0] > numbers[HELPED, FAR, 1][0] + 5
+        and numbers[TABLE, CLOSE, 1][0] < numbers[HELPED, CLOSE, 1][0] - 5
+    ),
+    note="From one start. In the two groups between, the table is ahead as well.",
+)
+claim(
+    on_messages,
+    "Among these the memory is the best",
     about=(SWAPPED, HELPED),
     cell="near",
-    holds=lambda numbers: numbers[SWAPPED, CLOSE, 1][0] > numbers[HELPED, CLOSE, 1][0] + 1,
+    holds=lambda numbers: (
+        min(numbers[who, CLOSE, 1][0] for who in (MEMORY, SWAPPED))
+        > max(numbers[who, CLOSE, 1][0] for who in (TABLE, ALONE, HELPED)) + 1
+    ),
     note="From one start, of the held-out messages that share most.",
 )

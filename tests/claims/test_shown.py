@@ -30,3 +30,8 @@ def test_whole_numbers_above_one_are_counts(column, places):
 def test_the_lowest_and_the_highest_are_shown(found, places, shown):
     """Catches a training that ran away and is shown as a number, or a number that there is not."""
     assert span(found, places) == shown
+
+
+def test_what_is_no_loss_may_be_large():
+    """Catches milliseconds that are shown as a training that ran away."""
+    assert span([22.62, 183.4], 2, math.inf) == "22.62–183.40"

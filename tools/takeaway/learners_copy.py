@@ -36,6 +36,7 @@ DATA = (
     "models/nanogpt/laptop.txt",
     "models/nanogpt/log.csv",
     "models/nanogpt/recipe.csv",
+    "models/smollm2",
     "models/translator",
     "models/vit",
 )
