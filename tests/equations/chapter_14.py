@@ -149,7 +149,7 @@ def flash_backward(rng):
     return [(A, reference.attend(q, keys, v)[1]), (G, bias.grad.T)]
 
 
-@equation("eq-decode-step", "ba06c3fe5d")
+@equation("eq-decode-step", "cbdf08bd53")
 def decode_step(rng):
     """A decoder writes one token for each text: FLOPs counted apart in matrices and in attention, bytes as they lie.
 

@@ -43,10 +43,15 @@ def fetched(rng):
 
 
 def all_four(rng):
-    """Fetched or calculated, each of the two on its own; in the last one both take exactly as long."""
-    even = 1024.0, 1, 1, 8, 1, 4, 4, 2, 2, 2048.0, 2048.0, 3.5
+    """Fetched or calculated, each of the two on its own; then one whose memory is so fast that a single text has to
+    wait for arithmetic, and one in which both take exactly as long.
+    """
+    even, fast = (
+        (1024.0, 1, 1, 8, 1, 4, 4, 2, 2, 2048.0, 2048.0, 3.5),
+        (1024.0, 1, 1, 8, 1, 4, 1, 2, 3, 1024.0, 4096.0, 9.0),
+    )
     sides = ((True, True), (False, True), (True, False), (False, False))
-    return [*(draw_args(rng, *sides[i]) for i in (*range(4), 1, 2)), even]
+    return [*(draw_args(rng, *sides[i]) for i in (*range(4), 1, 2)), fast, even]
 
 
 def limits(rng):
@@ -223,9 +228,9 @@ the longer one.
 ## steps_per_second: You count steps a second; each brings a token for every one of the B texts.
 - "tokens_per_second": B / seconds,
 + "tokens_per_second": 1 / seconds,
-## weights_free: For `most` you leave out the time that fetching the weights takes.
+## matrices_free: For `most` you leave out the matrices; they take their time, too.
 - room = min(limit / (arithmetic + each), (limit - fetched) / each)
-+ room = min(limit / (arithmetic + each), limit / each)
++ room = limit / each
 ## memory_alone: For `most` you look at the fetched weights alone; with many texts the arithmetic is the limit.
 + room = (limit - fetched) / each
 ## arithmetic_alone: For `most` you look at the arithmetic alone; with few texts the weights take longer.
