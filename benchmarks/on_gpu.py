@@ -102,6 +102,11 @@ def seconds_of(call: Callable, device: str) -> float:
     return min(taken[2:])
 
 
+def least(machine: Machine, flops: float, moved: float) -> float:
+    """Seconds that a kernel takes at least."""
+    return machine.seconds(float(flops), float(moved))
+
+
 def wait(device: str) -> None:
     if device == "cuda":
         torch.cuda.synchronize()
@@ -119,7 +124,7 @@ def linear(machine: Machine, device: str, sizes: Sizes, dtype: torch.dtype) -> I
     layer = torch.nn.Linear(sizes.side, sizes.side, bias=False, device=device, dtype=dtype)
     for n in sizes.tokens:
         x = torch.randn(n, sizes.side, device=device, dtype=dtype)
-        bound = machine.seconds(2 * n * sizes.side**2, BYTES * (sizes.side**2 + 2 * n * sizes.side))
+        bound = least(machine, 2 * n * sizes.side**2, BYTES * (sizes.side**2 + 2 * n * sizes.side))
         yield Row("Linear", n, bound, seconds_of(partial(layer, x), device))
 
 
@@ -133,9 +138,9 @@ def attention(machine: Machine, device: str, sizes: Sizes, dtype: torch.dtype) -
         def explicit(q=q, k=k, v=v):
             return torch.softmax(q @ k.mT / width**0.5, dim=-1) @ v
 
-        bound = 2 * machine.seconds(flops / 2, scores) + machine.seconds(0, 2 * scores)
+        bound = 2 * least(machine, flops / 2, scores) + least(machine, 0, 2 * scores)
         yield Row("attention, explicit", n, bound, seconds_of(explicit, device))
-        bound = machine.seconds(flops, 4 * q.nbytes)
+        bound = least(machine, flops, 4 * q.nbytes)
         yield Row("attention, fused", n, bound, seconds_of(partial(attend_fused, q, k, v), device))
 
 
@@ -154,9 +159,9 @@ def decode(machine: Machine, device: str, sizes: Sizes, dtype: torch.dtype) -> I
                 layer.length = sizes.n_past
             return decoder(new, cache=cache)
 
-        matrices = machine.seconds(2 * batch * n_weights, BYTES * n_weights)
+        matrices = least(machine, 2 * batch * n_weights, BYTES * n_weights)
         held = sum(layer.k.nbytes + layer.v.nbytes for layer in cache.layers)
-        looked = machine.seconds(4 * batch * sizes.n_layers * width * (sizes.n_past + 1), held)
+        looked = least(machine, 4 * batch * sizes.n_layers * width * (sizes.n_past + 1), held)
         yield Row("decode", batch, matrices + looked, seconds_of(step, device))
 
 

@@ -83,5 +83,5 @@ claim(
     about=(STACKED, CUT),
     cell="stack-against-cut",
     holds=lambda found: all(gain > 0.05 for gain in gained(found, "W = 4")),
-    note="By a tenth to a fifth of a bit, each place of the text by itself. From eight characters on by next to nothing.",
+    note="By a tenth to a fifth of a bit, each place by itself; from eight characters on by next to nothing.",
 )
