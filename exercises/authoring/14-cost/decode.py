@@ -27,7 +27,7 @@ def draw_args(rng, weights=True, caches=True, crowded=None):
     P, rho, N = float(M * 12 * (H * K) ** 2), float(rng.uniform(1, 4)) * 1e14, int(rng.integers(1500, 9000))
     B = int(rng.integers(700, 900)) if not weights else int(rng.integers(3, 40)) if caches else int(rng.integers(1, 3))
     of_weights, of_caches = 2 * B / b_w, 2 * share / b_c  # FLOPs per byte
-    ridge = (1.7 if caches else 0.6) * of_caches
+    ridge = (1.3 if caches else 0.75) * of_caches
     if weights and ridge <= of_weights:
         ridge = 1.7 * of_weights
     elif weights and not caches:
