@@ -57,10 +57,10 @@ def huge_scores(rng):
 
 def exactly_the_slack(rng):
     """Whole scores: one above m by the slack itself, then two that rise by less at a time and by more in all."""
-    values = rng.normal(size=(3, 4))
-    Q = np.array([[2.0, 4.0, -2.0]])
-    steps = [[1.0], [2.0], [2.5], [3.5]]
-    blocks = [(np.array([step]), values[:, [i]]) for i, step in enumerate(steps)]
+    values, first = rng.normal(size=(5, 4)), np.array([[1.0], [0], [0], [0]])
+    Q = first * [2.0, 4.0, -2.0]
+    steps = [1.0, 2.0, 2.5, 3.5]
+    blocks = [(2 * step * first, values[:, [i]]) for i, step in enumerate(steps)]
     return [(Q, blocks, 2.0), (Q, blocks, 4.0), (Q, blocks, 3.0)]
 
 
