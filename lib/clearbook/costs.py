@@ -37,7 +37,9 @@ class Machine:
         return max(flops / self.flops, moved / self.bytes)
 
 
-H100 = Machine(flops=989e12, bytes=3.35e12)  # SXM5, dense bfloat16 products; data sheet of NVIDIA
+# Dense bfloat16 products and large memory, by the data sheets of NVIDIA: SXM5, and HGX.
+H100 = Machine(flops=989e12, bytes=3.35e12)
+B200 = Machine(flops=2.25e15, bytes=8e12)
 
 
 def measured_machine(side: int = 1024, length: int = 2**25) -> Machine:

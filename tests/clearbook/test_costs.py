@@ -4,7 +4,7 @@ from functools import partial
 
 import pytest
 import torch
-from clearbook.costs import H100, Ledger, Machine, counted_flops, peak_bytes, seconds_of
+from clearbook.costs import B200, H100, Ledger, Machine, counted_flops, peak_bytes, seconds_of
 
 
 def test_the_slower_part_takes_the_time():
@@ -12,6 +12,7 @@ def test_the_slower_part_takes_the_time():
     assert machine.ridge == 5.0
     assert machine.seconds(30.0, 2.0) == 3.0 and machine.seconds(30.0, 8.0) == 4.0
     assert round(H100.ridge) == 295
+    assert round(B200.ridge) == 281
 
 
 def test_memory_and_operations_are_counted():

@@ -1,7 +1,7 @@
 """Checks of the display equations of chapter 14, cost and long sequences."""
 
 from functools import partial
-from math import exp, inf, log, sqrt
+from math import exp, log, sqrt
 
 import numpy as np
 import torch
@@ -149,34 +149,52 @@ def flash_backward(rng):
     return [(A, reference.attend(q, keys, v)[1]), (G, bias.grad.T)]
 
 
-@equation("eq-decode-step", "ba06c3fe5d")
+@equation("eq-decode-step", "cbdf08bd53")
 def decode_step(rng):
-    """A decoder writes one token for each sequence; on either side of the ridge."""
-    batch, layers, d, heads, groups, n = [3, 5], [2, 3], [12, 8], [3, 4], [3, 2], [5, 7]
-    rho, beta, b = [2.0, 90.0], [50.0, 3.0], [4, 4]
-    k = [d[i] // heads[i] for i in range(2)]
+    """A decoder writes one token for each text: FLOPs counted apart in matrices and in attention, bytes as they lie.
+
+    In the second machine the matrices wait for arithmetic and attention for memory; in the third it is the other way.
+    """
+    batch, layers, d, heads, groups, n = [3, 5, 2], [2, 3, 1], [12, 8, 6], [3, 4, 3], [3, 2, 1], [5, 7, 4]
+    rho, beta, b_w, b_c = [2.0, 90.0, 300.0], [50.0, 40.0, 3.0], [4, 4, 8], [4, 8, 4]
+    k = [d[i] // heads[i] for i in range(3)]
     P, there = [], []
-    for i in range(2):
-        layer_of = partial(MultiHeadAttention, n_kv_heads=groups[i], attend=attend)
-        decoder = Decoder(layers[i], d[i], heads[i], 9, attention=layer_of)
-        P.append(sum(p.numel() for p in decoder.parameters() if p.dim() == 2))
-        cache = KVCache(layers[i], batch[i], groups[i], n[i], k[i])
-        for layer in cache.layers:
-            layer.length = n[i] - 1
-        new = torch.ones(batch[i], 1, d[i])
-        with torch.no_grad():
-            done = flops(lambda decoder=decoder, new=new, cache=cache: decoder(new, cache=cache))
-        held = sum(p.nbytes for p in decoder.parameters() if p.dim() == 2)
-        held += sum(layer.k.nbytes + layer.v.nbytes for layer in cache.layers)
-        there.append(Machine(rho[i], beta[i]).seconds(float(done), float(held)))
+    for i in range(3):
+        decoder, caches = decoder_with_caches(batch[i], layers[i], d[i], heads[i], groups[i], n[i])
+        weights = [p for p in decoder.parameters() if p.dim() == 2]
+        P.append(sum(p.numel() for p in weights))
+        numbers = sum(layer.k.numel() + layer.v.numel() for layer in caches.layers)
+        new, machine = torch.ones(batch[i], 1, d[i]), Machine(rho[i], beta[i])
+        in_matrices, in_attention = flops_apart(lambda m=decoder, x=new, c=caches: m(x, cache=c))
+        matrices = machine.seconds(in_matrices, float(b_w[i] * P[i]))
+        there.append(matrices + machine.seconds(in_attention, float(b_c[i] * numbers)))
     printed = table(
-        lambda i: max(
-            batch[i] * (2 * P[i] + 4 * layers[i] * d[i] * n[i]) / rho[i],
-            b[i] * (P[i] + 2 * batch[i] * layers[i] * groups[i] * k[i] * n[i]) / beta[i],
+        lambda i: (
+            max(2 * batch[i] * P[i] / rho[i], b_w[i] * P[i] / beta[i])
+            + batch[i]
+            * max(4 * layers[i] * d[i] * n[i] / rho[i], 2 * b_c[i] * layers[i] * groups[i] * k[i] * n[i] / beta[i])
         ),
-        2,
+        3,
     )
     return printed, there
+
+
+def decoder_with_caches(batch, layers, d, heads, groups, n):
+    """A decoder whose caches are full but for the token that comes next."""
+    decoder = Decoder(layers, d, heads, 9, attention=partial(MultiHeadAttention, n_kv_heads=groups, attend=attend))
+    caches = KVCache(layers, batch, groups, n, d // heads)
+    for layer in caches.layers:
+        layer.length = n - 1
+    return decoder, caches
+
+
+def flops_apart(call):
+    """FLOPs of products with weights, and those of products between tokens."""
+    with FlopCounterMode(display=False) as counter, torch.no_grad():
+        call()
+    counted = counter.get_flop_counts()["Global"]
+    between = sum(count for operation, count in counted.items() if "bmm" in str(operation))
+    return float(sum(counted.values()) - between), float(between)
 
 
 @equation("eq-step-intensity", "74651d3e3b")
@@ -206,25 +224,6 @@ def cache_bytes(rng):
     return printed, held
 
 
-@equation("eq-window", "3cc26be9dc")
-def window(rng):
-    N, W = 9, 4
-    q, keys, v = rng.normal(size=(K, N)), rng.normal(size=(K, N)), rng.normal(size=(V, N))
-    raw = keys.T @ q / sqrt(K)
-    c = table(lambda s, n: raw[s, n] if n - W < s and s <= n else -inf, N, N)
-    weights = np.exp(c) / np.exp(c).sum(axis=0)
-    return weights, reference.attend(q, keys, v, band(N, W).T)[1]
-
-
-@equation("eq-window-pairs", "a7117b1daa")
-def window_pairs(rng):
-    N, W = [9, 8, 5], [4, 1, 5]
-    middle = table(lambda i: sum(min(n, W[i]) for n in range(1, N[i] + 1)), 3)
-    right = table(lambda i: N[i] * W[i] - W[i] * (W[i] - 1) / 2, 3)
-    counted = [band(N[i], W[i]).sum() for i in range(3)]
-    return [(middle, counted), (right, counted)]
-
-
 def inputs(rng):
     """One target, S sources: query, keys, values."""
     return rng.normal(size=(K, 1)), rng.normal(size=(K, S)), rng.normal(size=(V, S))
@@ -247,11 +246,6 @@ def summary(q, keys, v):
 
 def in_torch(q, keys, v, way):
     return way(*map(to_torch, (q, keys, v)))[0][0, 0].numpy()
-
-
-def band(n, w):
-    """True where a target (row) sees a source (column): itself and the w - 1 before it."""
-    return np.tril(np.ones((n, n), dtype=bool)) & ~np.tril(np.ones((n, n), dtype=bool), -w)
 
 
 def flops(call):

@@ -16,11 +16,12 @@ task = partial(task_of, SLUG)
 
 
 def test_a_small_step():
-    came = answer("decode", 100, 1, 4, 2, 2, 5, 2, 3, 720, 1000, 1.5)
-    assert came == {"seconds": 1.5, "memory_bound": False, "tokens_per_second": 2.0, "most": 3}
-    slow = answer("decode", 100, 1, 4, 2, 2, 5, 2, 3, 720, 250, 1.5)
-    assert isclose(slow["seconds"], 1.76) and slow["memory_bound"] and slow["most"] == 2
-    assert in_one_breath(task("decode"), "1.76 seconds", "2 sequences")
+    small = 128, 1, 4, 2, 2, 4, 2, 2, 3, 128
+    waited = {"weights_waited_for": False, "caches_waited_for": False}
+    assert answer("decode", *small, 128, 12) == waited | {"seconds": 9, "tokens_per_second": 1 / 3, "most": 4}
+    slow = answer("decode", *small, 32, 12)
+    assert slow["seconds"] == 14 and slow["weights_waited_for"] and slow["caches_waited_for"] and slow["most"] == 2
+    assert in_one_breath(task("decode"), "8 + 6 = 14 seconds", "2 texts")
 
 
 def test_the_four_programs_of_the_figure():
@@ -40,6 +41,13 @@ def test_blocks_by_hand():
     blocks = [(np.array([[1.0, 2.0]]), np.array([[1.0, 3.0]])), (np.array([[3.0]]), np.array([[8.0]]))]
     Y, L = answer("blocks", np.array([[0.0]]), blocks, False)
     np.testing.assert_allclose([Y[0, 0], L[0]], [4, log(3)])
+
+
+def test_three_blocks_of_which_one_moves_m():
+    blocks = [(np.array([[log(c)]]), np.array([[v]])) for c, v in ((1, 11.0), (2, 11.0), (8, 0.0))]
+    Y, L, moves = answer("seldom", np.array([[1.0]]), blocks, 1.0)
+    np.testing.assert_allclose([Y[0, 0], L[0], moves[0]], [3, log(11), 1])
+    assert in_one_breath(task("seldom"), "Y = [[3]]", "moves = [1]")
 
 
 def test_the_size_of_a_small_layer():
@@ -111,7 +119,7 @@ def test_the_corner_may_be_found_by_logarithms(logarithm):
 
 def test_a_wrong_count_is_not_blamed_on_float32():
     """Catches small seconds, or one case of large scores, told as what single precision loses."""
-    one_short = checks_after("decode", ("cache = 2 * b * M * G * K * N", "cache = 2 * b * M * G * K * (N - 1)"))
+    one_short = checks_after("decode", ("2 * b_c * M * G * K * N / beta", "2 * b_c * M * G * K * (N - 1) / beta"))
     base_two = checks_after("blocks", ("np.log(E.sum(axis=0))", "np.log2(E.sum(axis=0))"))
     for told in (one_short, base_two):
         assert any("off by" in check.message for check in told)

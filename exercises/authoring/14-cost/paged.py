@@ -111,8 +111,8 @@ QUESTION = Question(
     minutes=25,
     difficulty=3,
     checks=with_battery(
-        equals("heads with keys of their own", 4, own_heads, paged_attend),
-        equals("shared keys", 4, shared_keys, paged_attend),
+        equals("heads with keys of their own", 3, own_heads, paged_attend),
+        equals("shared keys", 3, shared_keys, paged_attend),
         equals("shared pages", 3, shared_pages, paged_attend),
         equals("strong keys", 2, strong_keys, paged_attend),
         holds("moving house", 3, moving_house),

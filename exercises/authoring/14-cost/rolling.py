@@ -82,10 +82,10 @@ QUESTION = Question(
     minutes=20,
     difficulty=2,
     checks=with_battery(
-        equals("room left", 4, room_left, rolling_step),
+        equals("room left", 3, room_left, rolling_step),
         equals("after a round", 4, after_a_round, rolling_step),
         equals("strong scores", 2, strong_scores, rolling_step),
-        holds("a whole text", 4, a_whole_text),
+        holds("a whole text", 3, a_whole_text),
         new_result=True,
     ),
     hints=(

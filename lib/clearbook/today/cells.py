@@ -168,6 +168,22 @@ def lacking(model: Model) -> list[str]:
     return [name for name, lacks_it in lacks.items() if lacks_it] + (model.get("other_parts") or [])
 
 
+def _cache(model: Model) -> str:
+    """Keys and values in 16 bits: what each further token adds, and what the windows of a long text hold in all."""
+    mix, latent, heads = model.get("mix"), model.get("latent"), model.get("kv_heads")
+    shared = model.get("keys_are_values") or model.get("kv_heads_full")
+    if not mix or sum(mix.values()) != model.get("layers") or shared or not (latent or heads):
+        return ""  # not known, or of a kind that is not counted here
+    if latent:
+        numbers = latent["key_value"] + latent["rotated"]
+    else:
+        numbers = 2 * heads * (model.get("d_head") or model.get("d_model") // model.get("heads"))
+    growing = 2 * numbers * sum(mix.get(kind, 0) for kind in ("full", "selected"))
+    fixed = 2 * numbers * sum(mix.get(kind, 0) for kind in ("window", "chunk")) * (model.get("window") or 0)
+    told = f"{growing / 2**10:,.0f} KiB a token"
+    return told + (f", {fixed / 2**20:,.0f} MiB in windows" if fixed else "")
+
+
 def _residual(model: Model) -> str:
     streams, weighted = model.get("streams"), model.get("weighted_sum")
     return ", ".join(filter(None, [streams and f"{streams} mixed streams", weighted and "a weighted sum"]))
@@ -239,6 +255,9 @@ COLUMNS = {
     "norm": Column("norm", ("norm", "norm_place"), _norm),
     "qk_norm": Column("QK-norm", ("qk_norm",), lambda model: "yes" if model.get("qk_norm") else ""),
     "missing": Column("your file lacks", LACKING, lambda model: ", ".join(lacking(model)), lacking),
+    "cache": Column(
+        "cache in 16 bits", ("layers", "mix", "window", "kv_heads", "d_head", "heads", "d_model", "latent"), _cache
+    ),
     "residual": Column("residual", ("streams", "weighted_sum"), _residual),
     "feed_forward": Column("feed-forward", ("feed_forward", "experts", "d_ff"), _feed_forward),
     "tokenizer": Column("tokeniser", ("tokenizer", "digits"), _tokenizer),

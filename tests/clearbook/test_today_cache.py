@@ -1,0 +1,20 @@
+"""The column of *Today* that counts what a model's cache takes, by hand for a few models."""
+
+import pytest
+from clearbook.today.cells import COLUMNS
+from clearbook.today.rows import gallery
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("Llama 3.1 8B", "128 KiB a token"),  # 2 · 2 · 32 · 8 · 128 bytes
+        ("DeepSeek-V3", "69 KiB a token"),  # 2 · 61 · (512 + 64)
+        ("Gemma 3 27B", "80 KiB a token, 416 MiB in windows"),  # 10 layers grow, 52 hold 1,024 tokens
+        ("Qwen3.5-35B-A3B", "20 KiB a token"),  # 10 of 40 layers have keys
+        ("Gemma 4 31B", ""),  # its keys are its values in some layers
+    ],
+)
+def test_the_cache_of_a_model_is_counted(name, told):
+    """Catches heads counted for groups, values left out, and windows that grow with the text."""
+    assert COLUMNS["cache"].words(gallery().model(name)) == told
