@@ -250,5 +250,7 @@ COLUMNS = {
     "optimiser": Column("optimiser; rate", ("optimiser", "schedule"), _optimiser),
     "data": Column("text", ("data",), lambda model: model.get("data")),
     "cost": Column("cost; measured", ("cost", "core", "bits_per_byte"), _cost),
+    "post_training": Column("after pretraining", ("post_training",), lambda model: model.get("post_training") or ""),
+    "rewards": Column("rewards from", ("rewards",), lambda model: model.get("rewards") or ""),
     "kind": Column("kind", (), lambda model: model.kind),
 }

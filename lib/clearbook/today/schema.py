@@ -166,4 +166,6 @@ FACTS: dict[str, Check] = {
     "cost": _words,  # of pretraining, in time or money
     "core": _share,  # the mean of 22 tasks, 0 for guessing
     "bits_per_byte": _share,  # of held-out text of its own data
+    "post_training": _words,  # the steps after pretraining, in order
+    "rewards": _words,  # what gives them
 }
