@@ -46,24 +46,41 @@ def fooled(page, run):
 
 claim(
     fooled,
-    "With the penalty the policy stays near the texts about which the reward model knows something. The score rises "
-    "less, and the share that pleases is many times what it was.",
+    "The score rises less, and after eighty steps more texts please than without it, with each of [three reward "
+    "models](claims.md).",
     about=(HELD, SCORE),
     cell="fooled-run",
-    holds=lambda found: (
-        all(low < high for low, high in zip(found[HELD, BY_SCORE, 4], found[SCORE, BY_SCORE, 4], strict=True))
-        and min(found[HELD, PLEASED, 4]) > 30
-        and max(found[SCORE, PLEASED, 4]) < 10
+    holds=lambda found: all(
+        found[HELD, PLEASED, 4][seed] > found[SCORE, PLEASED, 4][seed]
+        and found[HELD, BY_SCORE, 4][seed] < found[SCORE, BY_SCORE, 4][seed]
+        for seed in range(3)
     ),
-    note="After eighty steps, from three reward models. The classic road had been told on the page, and not walked.",
+    note="The classic road had been told on the page, and not walked.",
     verdict="changed",
     before="InstructGPT added to pretraining three steps: examples, a model of the reward, RL for that reward.",
 )
 claim(
     fooled,
-    "It is fooled far less, because all sixteen are English of a kind.",
+    "Of these three, two are fooled completely without the penalty by then, and one is not.",
+    about=(SCORE, HELD),
+    cell="fooled-run",
+    holds=lambda found: (
+        sorted(share > 50 for share in found[SCORE, PLEASED, 4]) == [False, False, True]
+        and sum(share < 1 for share in found[SCORE, PLEASED, 4]) == 2
+        and min(found[HELD, PLEASED, 4]) > 10
+    ),
+    note="Each has learned from pairs of its own. The score is highest where the policy is not fooled, and second "
+    "highest where it is: it does not tell.",
+)
+claim(
+    fooled,
+    "With more texts to choose from more of the chosen ones please, and none of the three reward models is fooled, "
+    "because all texts are English of a kind.",
     about=(BEST, SCORE),
     cell="fooled-run",
-    holds=lambda found: min(found[BEST, PLEASED, 4]) > max(found[SCORE, PLEASED, 4]),
-    note="The best of 16, and of 64, beside as many steps and four times as many.",
+    holds=lambda found: (
+        min(found[BEST, PLEASED, 4]) > max(found[BEST, PLEASED, 1])
+        and min(found[BEST, PLEASED, 4]) > sorted(found[SCORE, PLEASED, 4])[1] + 10
+    ),
+    note="The best of 16, and of 64, beside 20 steps and 80.",
 )
