@@ -161,7 +161,7 @@ claim(
 )
 claim(
     rewards,
-    "without it the same attempts teach about as much.",
+    "Nor does GRPO's division by the deviation show: without it the same attempts teach about as much.",
     about=(BOTH, GRPO),
     cell="grpo-runs",
     holds=lambda found: all(abs(mean(found[BOTH, ONE, n]) - mean(found[GRPO, ONE, n])) < 4 for n in (1, 4)),
