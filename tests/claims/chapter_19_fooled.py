@@ -20,7 +20,7 @@ BY_SCORE, PLEASED = "score", "pleased"
     cases=(BY_SCORE, PLEASED),
     budget="20 steps of 48 texts, or 16 texts for each that is kept; a reward model of its own for each seed",
     measured="the reward model's score, or per cent of texts that please the person; more is better",
-    cells=("setup", "grpo", "own-gpt", "person", "write", "reward-model", "raised"),
+    cells=("setup", "grpo", "own-gpt", "person", "write", "read-back", "reward-model", "raised"),
 )
 def fooled(page, run):
     def made():

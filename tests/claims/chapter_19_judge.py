@@ -33,8 +33,8 @@ def judged(page, run):
             (
                 page.prefers_first(q, good, bad),
                 page.prefers_first(q, bad, good),
-                page.surprisal(q, good),
-                page.surprisal(q, bad),
+                page.nats_of(q, good),
+                page.nats_of(q, bad),
             )
             for q, good, bad in page.asked
         ]

@@ -20,7 +20,7 @@ SWAPS, BLOCKS = range(1, 6), (1, 2, 4)
     cases=tuple(f"{blocks} block{'s' * (blocks > 1)}, swap {k}" for blocks in BLOCKS for k in SWAPS),
     budget="120 steps of 32 games of five swaps, rate 0.006",
     measured="per cent of the balls that are found, 33 by guessing",
-    cells=("setup", "fit", "shell-game", "follower", "followed"),
+    cells=("setup", "fit", "shell-game", "follower", "noted", "followed"),
 )
 def shell_game(page, run):
     blocks, swap = (int(word) for word in run.case.replace(",", "").split() if word.isdigit())
