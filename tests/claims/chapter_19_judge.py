@@ -54,7 +54,7 @@ claim(
     "It almost always says the same letter. Whichever answer stands in that place wins, right or wrong.",
     about=(FIRST, SECOND),
     cell="judge-table",
-    holds=lambda right: abs(right[FIRST, "", 1][0] - right[SECOND, "", 1][0]) >= 8,
+    holds=lambda right: right[SECOND, "", 1][0] - right[FIRST, "", 1][0] >= 8,
     note="Nothing is drawn, so there is one number. The page had cited such a liking, and not measured one.",
     verdict="changed",
     before="Such a judge prefers long answers, and the one that it reads first.",
