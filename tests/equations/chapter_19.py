@@ -1,9 +1,9 @@
 """Checks of the display equations of chapter 19, rewards."""
 
-from math import log, sqrt
+from math import exp, log, sqrt
 
 import torch
-from clearbook.assistant import group_advantages
+from clearbook.assistant import group_advantages, preference_loss
 
 from tests.equations.registry import equation, table
 
@@ -22,6 +22,39 @@ def chance_by_enumeration(p, n):
     return sum(p ** sum(row) * (1 - p) ** (n - sum(row)) for row in rows)
 
 
+def slopes(of):
+    """How much ``of`` the four answers changes with each of their logits, whose softmax is (1/8, 3/8, 1/2)."""
+    logits = torch.tensor([1.0, 3.0, 4.0], dtype=torch.float64).log()
+    return torch.autograd.functional.jacobian(lambda z: of(z.softmax(0)), logits).numpy()
+
+
+@equation("eq-policy-gradient", "9d696a4cfe")
+def policy_gradient(rng):
+    """Line by line against autograd; the attempts of the last line come exactly as often as they are likely."""
+    pi, s, y, G = [1 / 8, 3 / 8, 1 / 2], rng.normal(size=3), [2, 1, 2, 0, 1, 2, 1, 2], 8
+    mean_reward = torch.tensor(pi, dtype=torch.float64) @ torch.tensor(s)
+    slope = slopes(lambda p: p @ torch.tensor(s))
+    of_pi, of_ln = slopes(lambda p: p), slopes(torch.log)
+    return [
+        (table(lambda: sum(pi[a] * s[a] for a in range(3))), mean_reward),
+        (table(lambda v: sum(s[a] * of_pi[a, v] for a in range(3)), 3), slope),
+        (table(lambda v: sum(s[a] * pi[a] * of_pi[a, v] / pi[a] for a in range(3)), 3), slope),
+        (table(lambda v: sum(pi[a] * s[a] * of_ln[a, v] for a in range(3)), 3), slope),
+        (table(lambda v: 1 / G * sum(s[y[i]] * of_ln[y[i], v] for i in range(G)), 3), slope),
+    ]
+
+
+@equation("eq-baseline", "b90446472f")
+def baseline(rng):
+    """Answer by answer, where nothing is 0 yet; then what the slopes of all answers add up to."""
+    pi, b = [1 / 8, 3 / 8, 1 / 2], rng.normal()
+    of_pi, of_ln = slopes(lambda p: p), slopes(torch.log)
+    return [
+        (table(lambda a, v: pi[a] * b * of_ln[a, v], 3, 3), slopes(lambda p: b * p)),
+        (table(lambda v: sum(of_pi[a, v] for a in range(3)), 3), slopes(lambda p: p.sum())),
+    ]
+
+
 @equation("eq-advantage", "749759021c")
 def advantage(rng):
     s, G = rng.integers(2, size=8).astype(float) + rng.normal(size=8), 8
@@ -35,12 +68,32 @@ def advantage(rng):
     return [(mean, s.mean()), (printed, group_advantages(torch.tensor(s)[None])[0].numpy())]
 
 
-@equation("eq-policy-gradient", "977a7647d0")
-def policy_gradient(rng):
-    """Its gradient by the logits is that of the answers' surprises, weighed by the advantages."""
-    G, logits = 6, torch.tensor(rng.normal(size=(1, 4)), requires_grad=True)
+@equation("eq-group-loss", "21c61d23ec")
+def group_loss(rng):
+    """The answers' surprisals, weighed by the advantages."""
+    G, logits = 6, torch.tensor(rng.normal(size=(1, 4)))
     a, y = group_advantages(torch.tensor(rng.normal(size=(1, G))))[0].numpy(), rng.integers(4, size=G)
-    p = logits.detach().softmax(-1).numpy()[0]
+    p = logits.softmax(-1).numpy()[0]
     printed = table(lambda: -1 / G * sum(a[i] * log(p[y[i]]) for i in range(G)))
-    surprise = torch.nn.functional.cross_entropy(logits.expand(G, 4), torch.tensor(y), reduction="none")
-    return printed, float((torch.tensor(a) * surprise).mean().detach())
+    surprisal = torch.nn.functional.cross_entropy(logits.expand(G, 4), torch.tensor(y), reduction="none")
+    return printed, float((torch.tensor(a) * surprisal).mean())
+
+
+@equation("eq-clip", "9f85769b29")
+def clip(rng):
+    """Against the two cases told apart: what is good stops above, what is bad stops below."""
+    G, low, high = 8, 0.2, 0.3
+    r, a = rng.uniform(0.4, 1.9, size=G), rng.normal(size=G)
+    cut = [min(max(ratio, 1 - low), 1 + high) for ratio in r]
+    printed = table(lambda: -1 / G * sum(min(r[i] * a[i], cut[i] * a[i]) for i in range(G)))
+    held = torch.where(torch.tensor(a) > 0, torch.tensor(r).clamp(max=1 + high), torch.tensor(r).clamp(min=1 - low))
+    return printed, -float((held * torch.tensor(a)).mean())
+
+
+@equation("eq-reward-loss", "7f5ce71977")
+def reward_loss(rng):
+    """Of one pair; the library's loss on preferences without a reference."""
+    c, r = rng.normal(size=2)
+    printed = table(lambda: -log(1 / (1 + exp(-(c - r)))))
+    nothing = torch.zeros(1, dtype=torch.float64)
+    return printed, float(preference_loss(torch.tensor([c]), torch.tensor([r]), nothing, nothing, 1.0))

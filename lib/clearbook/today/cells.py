@@ -273,5 +273,7 @@ COLUMNS = {
     "data": Column("text", ("data",), lambda model: model.get("data")),
     "cost": Column("cost; measured", ("cost", "core", "bits_per_byte"), _cost),
     "precision": Column("products in", ("precision",), lambda model: model.get("precision")),
+    "post_training": Column("after pretraining", ("post_training",), lambda model: model.get("post_training") or ""),
+    "rewards": Column("rewards from", ("rewards",), lambda model: model.get("rewards") or ""),
     "kind": Column("kind", (), lambda model: model.kind),
 }

@@ -175,4 +175,6 @@ FACTS: dict[str, Check] = {
     "precision": _words,  # the numbers in most products of pretraining
     "core": _share,  # the mean of 22 tasks, 0 for guessing
     "bits_per_byte": _share,  # of held-out text of its own data
+    "post_training": _words,  # the steps after pretraining, in order
+    "rewards": _words,  # what gives them
 }

@@ -1,0 +1,49 @@
+"""The road from pretraining to rewards: what each step trains on, what its loss counts, and what comes out."""
+
+from matplotlib.axes import Axes
+
+from clearbook.figures.kit import draw_arrow, draw_box
+from clearbook.figures.plots import COLOURS, INK, axes_or_new
+
+STEPS = (  # name, what it needs, what counts, what comes out
+    ("pretraining", "text", "every\nnext token", "a base model:\ngoes on"),
+    ("examples\n(SFT)", "questions\nwith answers", "tokens of\nthe answers", "answers\nin form"),
+    ("preferences\n(DPO, RLHF)", "pairs of\nanswers", "which of two\nis better", "answers\nthat please"),
+    ("rewards\n(RLVR)", "problems\nand a check", "whole attempts\nof its own", "right answers\nmore often"),
+    ("at use", "one problem", "nothing:\nweights rest", "more attempts,\nlonger ones"),
+)
+ROWS = ("needs", "counts", "gives")
+WIDE, HIGH, APART = 2.5, 1.15, 3.0
+TOPS = (0.0, 2.0, 3.5, 5.0)  # the middle of the boxes and of each row below them
+TUNING, REWARDS = (1, 2), (2, 4)  # columns of chapter 18 and of chapter 19
+
+
+def draw_road(*, ax: Axes | None = None) -> Axes:
+    """Five steps from left to right; below each what it needs, what its loss counts and what it gives."""
+    ax = axes_or_new(ax, (8.6, 4.0))
+    ax.set(xlim=(-3.0, 4 * APART + 1.6), ylim=(6.0, -2.0))
+    ax.axis("off")
+    for n, (name, *rows) in enumerate(STEPS):
+        x = n * APART
+        fill = ("white", "#e3eefa", "#fbe9e1")[0 if n == 0 else 1 if n < REWARDS[0] else 2]
+        draw_box(ax, (x, TOPS[0]), WIDE, HIGH, fc=fill, ec=INK, lw=1.2)
+        ax.text(x, TOPS[0], name, ha="center", va="center", fontsize=10, fontweight="bold")
+        if n:
+            draw_arrow(ax, (x - APART + WIDE / 2, TOPS[0]), (x - WIDE / 2, TOPS[0]))
+        for y, text in zip(TOPS[1:], rows, strict=True):
+            ax.text(x, y, text, ha="center", va="center", fontsize=9.5)
+    for y, text in zip(TOPS[1:], ROWS, strict=True):
+        ax.text(-1.45, y, text, ha="right", va="center", fontsize=10, fontstyle="italic")
+        ax.plot([-2.9, 4 * APART + 1.4], [y - 0.75] * 2, color="#c9d0da", lw=0.8)
+    _bracket(ax, TUNING, "chapter 18", -1.15, COLOURS[0])
+    _bracket(ax, REWARDS, "this chapter", -1.15, COLOURS[1])
+    return ax
+
+
+def _bracket(ax: Axes, columns: tuple[int, int], name: str, y: float, color: str) -> None:
+    """A line over some columns, with a name above; the two of this page do not touch."""
+    first, last = columns
+    left = first * APART - WIDE / 2 + (0.0 if first == 1 else WIDE / 2 + 0.1)
+    right = last * APART + (WIDE / 2 if last == 4 else -0.1)
+    ax.plot([left, left, right, right], [y + 0.25, y, y, y + 0.25], color=color, lw=1.4)
+    ax.text((left + right) / 2, y - 0.15, name, ha="center", va="bottom", fontsize=10, color=color)
