@@ -5,6 +5,7 @@ import io
 import math
 import random
 from types import SimpleNamespace
+from typing import Any
 
 import torch
 from clearformer.positions import Rotary
@@ -21,7 +22,9 @@ ADDED, TURNED = "sinusoids, added", "rotary, nothing added"
 class TurnedAttention(nn.Module):
     """Self-attention of the page whose queries and keys are turned by their positions."""
 
-    def __init__(self, attention: nn.Module):
+    inner: Any  # the attention of the page
+
+    def __init__(self, attention: Any):
         super().__init__()
         self.inner = attention
         self.rotary = Rotary(attention.query.out_features // attention.n_heads, 512)

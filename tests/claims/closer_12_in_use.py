@@ -2,6 +2,7 @@
 
 import re
 from statistics import mean
+from typing import Any
 
 import torch
 
@@ -79,7 +80,7 @@ def order_on_the_card(page, run):
 PLACES = (FIRST, SECOND, THIRD)
 BARE, SYSTEM = "card and question", "an instruction in the system turn"
 EXAMPLES, TURNED = "two examples, heads and width", "two examples, width and heads"
-SAID = {
+SAID: dict[str, dict[str, Any]] = {
     BARE: {},
     SYSTEM: {"instruction": "Answer with the number only."},
     EXAMPLES: {"shown": ("heads", "width")},

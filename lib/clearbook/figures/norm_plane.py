@@ -34,7 +34,7 @@ def norm_plane(ax: Axes | None = None) -> Axes:
         (TOKEN, tangent, "-", COLOURS[1], 3.0, "what is left", (4, -26)),
     ):
         style = {"arrowstyle": "-|>", "ls": ls, "color": colour, "lw": lw, "shrinkA": 0, "shrinkB": 0}
-        ax.annotate("", VIEW @ end, VIEW @ start, arrowprops=style)
+        ax.annotate("", tuple(VIEW @ end), tuple(VIEW @ start), arrowprops=style)
         middle = VIEW @ (start + end) / 2
         ax.annotate(text, tuple(middle), aside, textcoords="offset points", fontsize=10, color=INK)
     ax.set(xlim=(-2.0, 4.4), ylim=(-1.2, 2.4), aspect="equal")
