@@ -148,6 +148,8 @@ claim(
     "They stayed within ten points of it each time.",
     about=(TUNED, BLOCKS),
     cell="last-blocks-judged",
-    holds=lambda right: all(a - b < 10 for a, b in zip(right[TUNED, KINDS, 1], right[BLOCKS, KINDS, 1], strict=True)),
+    holds=lambda right: all(
+        0 < a - b < 10 for a, b in zip(right[TUNED, KINDS, 1], right[BLOCKS, KINDS, 1], strict=True)
+    ),
     note="The blocks with a quarter of the adapter's rate, as on the page.",
 )

@@ -207,7 +207,7 @@ claim(
 claim(
     order_on_the_card,
     "From the first place, too, the heads are answered less often than the layers.",
-    about=PLACES,
+    about=(FIRST,),
     cell="orders-tried",
     holds=lambda right: max(right[FIRST, "heads", 1]) < min(right[FIRST, "layers", 1]),
     note="Asked of all twelve models, of which each seed draws half.",
