@@ -112,6 +112,7 @@ ALLOWED = {
     },
     "chapters/16-todays-decoder": {
         "returnself.out(y.transpose(1,2).flatten(2))": "the last line of an attention in heads, as in chapter 4",
+        "returnself.out(y)": "the last line of an attention in heads, behind its gate",
         "base=10000*stretch**(K/(K-2))": "the changed base of the chapter, in a function that makes tables",
     },
     "chapters/grading": {"--seed 4711": "an example of a teacher's own seed"},
