@@ -43,7 +43,7 @@ def test_each_token_stands_in_its_page_and_shared_pages_have_a_frame():
 
 def test_the_newest_token_takes_the_slot_of_the_oldest():
     """Catches a slot that is used before it is free, and a ring that turns the other way."""
-    ax = serving.ring(6, 4)
+    ax = serving.ring_of_slots(6, 4)
     shown = {text.get_position(): text.get_text() for text in ax.texts}
     assert [shown[slot + 0.47, 5.4] for slot in range(4)] == ["4", "5", "2", "3"]
     assert [int(patch.get_x()) for patch in thick(ax)] == [0, 1, 2, 3, 0, 1]

@@ -17,7 +17,7 @@ def close_figures():
 
 
 def test_what_was_right_is_ticked_and_counted():
-    ax = split_plots.rights({"one way": [True, False, True], "another": [False, False, True]}, ["a", "b", "c"])
+    ax = split_plots.rows_of_answers({"one way": [True, False, True], "another": [False, False, True]}, ["a", "b", "c"])
     told = [text.get_text() for text in ax.texts]
     assert told == ["✓", "✓", "2 of 3", "✓", "1 of 3"]
     assert [label.get_text() for label in ax.get_xticklabels()] == ["a", "b", "c"]
@@ -39,7 +39,7 @@ def test_a_ring_first_sums_and_then_passes_on(n):
 
 
 def test_a_ring_is_drawn_with_letters_for_what_is_in_each_piece():
-    axes = split_plots.ring(3)
+    axes = split_plots.ring_of_gpus(3)
     assert [text.get_text() for text in axes[0].texts] == ["a"] * 3 + ["b"] * 3 + ["c"] * 3
     assert {text.get_text() for text in axes[-1].texts} == {"abc"}
     assert [sum(patch.get_linewidth() > 2 for patch in ax.patches) for ax in axes] == [0, 3, 3, 3, 3]

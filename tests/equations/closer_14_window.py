@@ -32,7 +32,7 @@ def window_pairs(rng):
     return [(middle, counted), (right, counted)]
 
 
-@equation("eq-sink", "3f325f8355")
+@equation("eq-window-sink", "3f325f8355")
 def sink(rng):
     """One target of one head, against the library's module with a sink."""
     S, b = 7, -0.4

@@ -104,7 +104,7 @@ def _first(tables: Mapping[str, Sequence[int]], page: int) -> str:
     return next(name for name, pages in tables.items() if page in pages)
 
 
-def ring(n_tokens: int, width: int, *, ax: Axes | None = None) -> Axes:
+def ring_of_slots(n_tokens: int, width: int, *, ax: Axes | None = None) -> Axes:
     """A cache with room for ``width`` tokens, a row for each token that comes: which token lies in which slot then."""
     ax = axes_or_new(ax, (0.6 * width + 2.4, 0.36 * n_tokens + 0.9))
     for newest in range(n_tokens):

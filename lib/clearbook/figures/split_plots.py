@@ -15,7 +15,7 @@ LETTERS = "abcdefgh"
 PLATE: dict[str, Any] = {"fc": "white", "ec": "none", "pad": 1.0, "alpha": 0.85}  # under words on a hatched ground
 
 
-def rights(found: Mapping[str, Sequence[bool]], items: Sequence[str], *, ax: Axes | None = None) -> Axes:
+def rows_of_answers(found: Mapping[str, Sequence[bool]], items: Sequence[str], *, ax: Axes | None = None) -> Axes:
     """A row for each way to ask, a column for each item: filled and ticked if it was right, and the row's count."""
     ax = axes_or_new(ax, (6.6, 0.36 * len(found) + 1.2))
     for row, (_, right) in enumerate(found.items()):
@@ -49,7 +49,7 @@ def ring_rounds(n: int = 3) -> list[list[list[set[int]]]]:
     return rounds
 
 
-def ring(n: int = 3) -> list[Axes]:
+def ring_of_gpus(n: int = 3) -> list[Axes]:
     """A grid for each round of an all-reduce: a row a GPU, a column a piece, letters for whose numbers are in it.
 
     What is a whole sum is filled; what has just arrived has a thick frame.

@@ -31,7 +31,7 @@ PARTS = {  # the words of the column: what the part is, and a page with a sectio
     ),
     "attention to selected tokens": (
         "a small scorer picks the tokens to be read",
-        "16-todays-decoder.ipynb#models-of-2024-and-2025",
+        "16-todays-decoder.ipynb#today",
     ),
     "latent attention": (
         "keys and values are unpacked from one short vector",
