@@ -207,9 +207,12 @@ claim(
 claim(
     order_on_the_card,
     "From the first place, too, the heads are answered less often than the layers.",
-    about=(FIRST,),
+    about=(FIRST, SECOND),
     cell="orders-tried",
-    holds=lambda right: max(right[FIRST, "heads", 1]) < min(right[FIRST, "layers", 1]),
+    holds=lambda right: (
+        max(right[SECOND, "heads", 1]) < min(right[FIRST, "heads", 1])
+        and max(right[FIRST, "heads", 1]) < min(right[FIRST, "layers", 1])
+    ),
     note="Asked of all twelve models, of which each seed draws half.",
 )
 
