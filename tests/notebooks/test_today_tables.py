@@ -31,9 +31,10 @@ def lists_of_names(page: Path) -> dict[str, object]:
     found: dict[str, object] = {}
     for cell in code_cells(page):
         for line in ast.parse("".join(cell["source"])).body:
-            if isinstance(line, ast.Assign) and isinstance(line.targets[0], ast.Name):
-                if all(isinstance(node, LITERAL) for node in ast.walk(line.value)):
-                    found[line.targets[0].id] = eval(compile(ast.Expression(line.value), page.name, "eval"), {})
+            if not isinstance(line, ast.Assign) or not isinstance(line.targets[0], ast.Name):
+                continue
+            if all(isinstance(node, LITERAL) for node in ast.walk(line.value)):
+                found[line.targets[0].id] = eval(compile(ast.Expression(line.value), page.name, "eval"), {})
     return found
 
 
