@@ -70,6 +70,7 @@ def test_only_sources_of_published_pages_are_published(html):
         "gpt.py",
         "decoder_2026.py",
         "backward_pass.py",
+        "two_processes.py",
         *(path.name for path in ROOT.glob("exercises/*.ipynb")),
     }
 

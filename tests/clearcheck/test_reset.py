@@ -136,8 +136,9 @@ def test_a_disk_that_is_full_costs_nothing(learner, capsys, monkeypatch):
     assert path.read_bytes() == before
 
 
-def test_in_plain_python_the_notebook_offers_the_text(run):
+def test_in_plain_python_the_notebook_offers_the_text(run, monkeypatch):
     """Would catch an exception where there is no front end, and a reset of what the learner wrote."""
+    monkeypatch.setattr("IPython.get_ipython", lambda: None)  # another test of this process may have made a shell
     card = run(f'{MEANS}\nreset("means")')
     assert repr(card).replace(RELEASED, "THE RELEASED CELL") == snapshot("""\
 Below is the answer cell of means as it was released. Your own cell stays as it is, since a notebook that is open cannot safely be rewritten while you work in it. Delete the one of the two that you no longer want: the last definition that runs counts.

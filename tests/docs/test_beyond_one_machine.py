@@ -10,6 +10,7 @@ import sys
 import time
 from pathlib import Path
 
+import psutil
 import pytest
 from clearformer import shares
 
@@ -73,8 +74,7 @@ def wait_for_checkpoint(process, after=0):
 
 def workers_of(process):
     """The processes that a launcher has started."""
-    told = subprocess.run(["ps", "-A", "-o", "pid=,ppid="], capture_output=True, text=True, check=True).stdout
-    return [int(pid) for pid, parent in map(str.split, told.splitlines()) if int(parent) == process.pid]
+    return [child.pid for child in psutil.Process(process.pid).children()]
 
 
 def last_losses(told):

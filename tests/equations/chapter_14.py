@@ -197,7 +197,7 @@ def flops_apart(call):
     return float(sum(counted.values()) - between), float(between)
 
 
-@equation("eq-step-intensity", "74651d3e3b")
+@equation("eq-step-intensity", "08977ff107")
 def step_intensity(rng):
     """One step of decoding: every head attends over its group's part of a cache."""
     heads, groups, n, b = [6, 10], [3, 2], [7, 5], [4, 8]

@@ -198,7 +198,7 @@ wrong.edits("""
 + by_keys = np.einsum("bhns,bhnk->bhsk", push, q).reshape(B, copies, G, N, K)
 + by_values = np.einsum("bhns,bhnv->bhsv", weights, e).reshape(B, copies, G, N, -1)
 + return np.einsum("bhns,bhsk->bhnk", push, keys), by_keys.sum(axis=1), by_values.sum(axis=1)
-## groups_in_turn [several-heads]: Your heads take groups in turn; neighbours share one.
+## groups_in_turn [in-rows]: Your heads take groups in turn; neighbours share one.
 - keys, values = np.repeat(k, copies, axis=1), np.repeat(v, copies, axis=1)
 + keys, values = np.tile(k, (1, copies, 1, 1)), np.tile(v, (1, copies, 1, 1))
 ## values_not_added: You average the gradient for v; sum it, as for k.
@@ -240,7 +240,7 @@ sources are swapped.
 + by_keys, by_values = (each.reshape(B, H, N, -1) for each in (by_keys, by_values))
 + return np.einsum("bhns,bhsk->bhnk", push, keys), by_keys, by_values
 # head_by_head
-## in_turn_throughout [several-heads]: Your head h belongs to group h mod G, there and back; neighbours share a group.
+## in_turn_throughout [in-rows]: Your head h belongs to group h mod G, there and back; neighbours share a group.
 - g = h // members
 + g = h % k.shape[1]
 """)
