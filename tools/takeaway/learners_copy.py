@@ -28,6 +28,7 @@ DATA = (
     "chapters/decoder_2026.py",
     "chapters/backward_pass.py",
     "chapters/two_processes.py",
+    "benchmarks/results-gpu.json",
     "models/austen",
     "models/digits",
     "models/gpt",
