@@ -4,6 +4,7 @@ import inspect
 import os
 import random
 import shutil
+import sys
 from collections.abc import Callable
 
 import jaxtyping
@@ -37,6 +38,7 @@ settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCh
 settings.load_profile("busy")
 
 
+NUMPY_PRINTS = np.get_printoptions()
 NO_CUDA = "needs a CUDA device"
 
 
@@ -45,6 +47,16 @@ def pytest_collection_modifyitems(items):
         for item in items:
             if item.get_closest_marker("gpu"):
                 item.add_marker(pytest.mark.skip(reason=NO_CUDA))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def no_settings_of_a_page():
+    """A page that a test runs in this process sets the style of figures and how numbers are printed, for good: every
+    file of tests finds them as a new process does, whatever file ran before."""
+    np.set_printoptions(**NUMPY_PRINTS)
+    torch.set_printoptions(profile="default")
+    if matplotlib := sys.modules.get("matplotlib"):
+        matplotlib.rc_file_defaults()
 
 
 @pytest.fixture(autouse=True)

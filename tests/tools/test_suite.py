@@ -102,6 +102,29 @@ def test_skips_are_counted_by_reason_in_one_line(hooks):
     assert lines == ["skipped: 2 × needs rain; 1 × needs sun"]
 
 
+SETTINGS = """
+import matplotlib, numpy, torch
+from clearbook.notebook import setup
+def found():
+    return matplotlib.rcParams["savefig.bbox"], repr(numpy.float32(1) / 3 * numpy.ones(1)), repr(torch.ones(1) / 3)
+def test_before():
+    global before
+    before = found()
+    setup()
+    assert found() != before
+"""
+
+
+def test_a_page_that_a_test_runs_sets_nothing_for_the_next_file(tmp_path):
+    """Catches a drawing that is another one, and an output that is printed otherwise, after a page ran beside it."""
+    (tmp_path / "conftest.py").write_text("from tests.conftest import no_settings_of_a_page\n")
+    (tmp_path / "test_a.py").write_text(SETTINGS)
+    (tmp_path / "test_b.py").write_text("import test_a\ndef test_after(): assert test_a.found() == test_a.before\n")
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(tmp_path)]
+    told = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False).stdout
+    assert "2 passed" in told, told
+
+
 @pytest.mark.slow
 def test_a_failure_without_a_line_is_told(tmp_path):
     """Catches a run that breaks off in an internal error of pytest: an instruction of no line raised, or freed
