@@ -2,10 +2,12 @@
 
 import json
 import re
+import tomllib
+import urllib.request
 
 import pytest
 
-from tests.book.pages import CHAPTERS
+from tests.book.pages import CHAPTERS, ROOT
 
 CHAPTER = CHAPTERS["self-attention"]
 MODULE = "_modules/clearformer/attention/dot_product.html"
@@ -166,7 +168,8 @@ def test_contents_that_lie_over_a_page_give_way(visit):
 @pytest.fixture(scope="module")
 def find(browser, site):
     page = browser.new_page()
-    page.goto(f"{site}/search.html", wait_until="load")
+    page.goto(f"{site}/search.html?q=attention", wait_until="load")
+    page.wait_for_function("window.CLEARFORMER_SEARCH")  # the index comes with the first query
     yield lambda query: page.evaluate(
         """q => CLEARFORMER_SEARCH(q).hits.map(([page, anchor]) => CLEARFORMER_INDEX.pages[page][0] + '#' + anchor)""",
         query,
@@ -188,6 +191,76 @@ def test_the_search_finds_the_library_and_no_generated_page(find):
     assert any(hit.partition("#")[0] in CHAPTERS.values() for hit in find("scaled_dot_product_attention")[:3])
     for query in ("attend", "softmax", "solution", "mistake", "wrong"):
         assert not [hit for hit in find(query) if re.search("grader-proof|solutions/|genindex", hit)]
+
+
+QUERIES = tomllib.loads((ROOT / "tests" / "book" / "search_queries.toml").read_text(encoding="utf8"))
+FIRST = {"first": 48, "second": 44}  # of 62 and of 66; before the search knew stems, aliases and spelling 30 and 28
+
+
+def rank(found: list[str], right: list[str]) -> int:
+    """The place of the first hit that is right, from 1; 0 if none is."""
+    short = [hit.removeprefix("chapters/").replace(".html", "", 1) for hit in found]
+    fits = [any(hit == it or (it.endswith("*") and hit.startswith(it[:-1])) for it in right) for hit in short]
+    return fits.index(True) + 1 if True in fits else 0
+
+
+@pytest.mark.parametrize("half", QUERIES)
+def test_what_readers_type_is_found(find, half):
+    """Catches a change that finds one thing better and ten things worse."""
+    ranks = {query: rank(find(query), right) for query, right in QUERIES[half].items()}
+    assert sum(place == 1 for place in ranks.values()) >= FIRST[half], {q: n for q, n in ranks.items() if n != 1}
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [("attenion", "attention"), ("beam serach", "beam search"), ("fine tunning", "fine tuning")],
+)
+def test_a_slip_of_the_finger_is_told(visit, typed, meant):
+    """Catches hits for another word than the one that was typed, without a sentence."""
+    page = visit(f"search.html?q={typed}")
+    page.locator(".search-hits a").first.wait_for()
+    assert f"this is for “{meant}”" in page.locator("#search-status").inner_text()
+
+
+def test_the_field_of_ctrl_k_answers_below_itself(visit):
+    """Catches a search that needs another page, an index that is loaded by whoever does not search, and no way to it."""
+    page = visit(CHAPTER)
+    loaded = []
+    page.on("request", lambda request: loaded.append(request.url))
+    page.keyboard.press("Control+k")
+    field = page.locator("#pst-search-dialog input[name=q]")
+    field.wait_for()
+    assert not [url for url in loaded if "search-data" in url]
+    field.fill("layer norm")
+    hits = page.locator("#pst-search-dialog .search-hits a")
+    hits.first.wait_for()
+    assert hits.count() == 8 and [url for url in loaded if "search-data" in url]
+    assert "residual-norm" in hits.first.get_attribute("href")
+    assert page.locator("#pst-search-dialog .search-all").get_attribute("href").endswith("search.html?q=layer%20norm")
+    hits.first.press("Enter")
+    page.wait_for_url("**/07-residual-norm.html#*")
+
+
+def test_an_index_that_does_not_arrive_is_told_and_asked_for_again(visit):
+    """Catches a field that stays silent on a broken line, and one that never recovers."""
+    page = visit(CHAPTER)
+    page.route("**/search-data.js", lambda route: route.abort())
+    page.keyboard.press("Control+k")
+    field, status = page.locator("#pst-search-dialog input[name=q]"), page.locator("#pst-search-dialog [role=status]")
+    field.fill("softmax")
+    page.get_by_text("did not arrive").wait_for()
+    page.unroute("**/search-data.js")
+    field.press("Space")
+    page.locator("#pst-search-dialog .search-hits a").first.wait_for()
+    assert "did not arrive" not in status.inner_text()
+
+
+def test_a_section_with_a_quiz_is_found_without_its_answers(site, find):
+    """Catches sections that are left out for a quiz within them, and excerpts that tell the answers."""
+    hits = find("arithmetic or memory roofline")
+    assert any(hit.endswith("14-cost.html#arithmetic-or-memory") for hit in hits[:3])
+    data = urllib.request.urlopen(f"{site}/_static/search-data.js").read().decode()
+    assert "Not quite." not in data
 
 
 def test_a_search_is_used_by_keyboard(visit):

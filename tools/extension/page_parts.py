@@ -18,7 +18,7 @@ from tools.extension.publish import site_address
 from tools.pages.chapters import chapter_number, is_chapter
 
 SITE = ROOT / "tools" / "site"
-SCRIPTS = ("reader.js", "search.js")
+SCRIPTS = ("reader.js", "search.js", "search-engine.js")
 ICON = re.compile(r'<(i|span) class="([^"]*\bfa-[^"]*)"([^>]*)>\s*</\1>')
 ICON_SET = Path(pydata_sphinx_theme.__file__).parent / "theme/pydata_sphinx_theme/static/scripts/fontawesome.js"
 ICON_SCRIPT = re.compile(
@@ -119,7 +119,8 @@ def keep_short_code(app, pagename, templatename, context, doctree) -> None:
 def load_what_is_needed(app, pagename, templatename, context, doctree) -> None:
     """Scripts and styles that nothing on the page asks for stay away: MathJax alone weighs more than a page."""
     body = context.get("body") or ""
-    app.add_js_file("reader.js", loading_method="defer", priority=900)
+    for number, script in enumerate(("reader.js", "search.js")):
+        app.add_js_file(script, loading_method="defer", priority=900 + number)
 
     def is_needed(asset) -> bool:
         name = str(asset.filename or "")

@@ -1,6 +1,6 @@
 """The index of the book's search: an entry for each section, the glossary, and where a word is taught.
 
-It is a script, not a file to be fetched, so that the search works from a folder on a disk as well; tools/site/search.js
+It is a script, not a file to be fetched, so that the search works from a folder on a disk as well; tools/site/search-engine.js
 ranks with it. Pages that keep themselves out of every search (nosearch) are not in it.
 """
 
@@ -13,44 +13,14 @@ from docutils import nodes
 from sphinx import addnodes
 
 from tools.extension.page_parts import chapters, is_hidden
+from tools.extension.search_words import ALIASES, STOPS, SYNONYMS
 
 FILE = "search-data.js"
 GLOSSARY = "chapters/glossary"
 BESIDE, BEHIND = 0.6, 0.3  # what a hit counts outside the chapters and in recaps, and where pages list what others tell
+QUIZ = "Check yourself"
 RECAPS = ("Common mistakes", "What to take away", "Practise", "Further reading", "What comes next")
 LISTS = tuple(f"chapters/{it}" for it in ("api", "bibliography", "checkpoints", "claims", "errata", "source-map"))
-SYNONYMS = {  # what readers type, and the entry of the glossary that means it
-    "bpe": "byte-pair encoding",
-    "causal attention": "causal mask",
-    "ffn": "feed-forward network",
-    "flash attention": "FlashAttention",
-    "gqa": "grouped-query attention",
-    "layer norm": "layer normalisation",
-    "layernorm": "layer normalisation",
-    "mha": "multi-head attention",
-    "mlp": "feed-forward network",
-    "moe": "mixture of experts",
-    "multi-head": "multi-head attention",
-    "multihead": "multi-head attention",
-    "multihead attention": "multi-head attention",
-    "nucleus sampling": "top-k, top-p",
-    "position embedding": "positional encoding",
-    "position encoding": "positional encoding",
-    "q k v": "query",
-    "qkv": "query",
-    "quantization": "quantisation",
-    "queries keys values": "query",
-    "query key value": "query",
-    "rmsnorm": "RMS norm",
-    "rnn": "recurrent network",
-    "rope": "rotary position embedding",
-    "rotary embedding": "rotary position embedding",
-    "skip connection": "residual connection",
-    "top-k": "top-k, top-p",
-    "top-p": "top-k, top-p",
-    "warmup": "warm-up",
-    "word embedding": "embedding",
-}
 FRACTION = re.compile(r"\\[dt]?frac\{([^{}]*)\}\{([^{}]*)\}")
 SIGNS = {
     "sum": "∑",
@@ -92,7 +62,7 @@ def write_index(app, exception) -> None:
 
 
 def make_index(env, builder) -> dict:
-    """Pages, sections (the number of the page, anchor, title, words, code, weight), terms, and synonyms."""
+    """Pages, sections (the number of the page, anchor, title, words, code, weight), terms, and what readers type."""
     numbered = chapters(env)
     names = [name for name in sorted(env.found_docs) if not is_hidden(env.metadata.get(name, {}))]
     pages: list[list] = []
@@ -101,7 +71,8 @@ def make_index(env, builder) -> dict:
         pages.append([f"{name}.html", page_title(env, name), weight(name, numbered)])
         if name != GLOSSARY:
             sections += ([len(pages) - 1, *entry] for entry in entries(env.get_doctree(name)))
-    return {"pages": pages, "sections": sections, "terms": terms(env, builder, names), "synonyms": SYNONYMS}
+    typed = {"synonyms": SYNONYMS, "aliases": ALIASES, "stops": STOPS}
+    return {"pages": pages, "sections": sections, "terms": terms(env, builder, names), **typed}
 
 
 def page_title(env, name: str) -> str:
@@ -118,9 +89,9 @@ def entries(doctree) -> list[tuple[str, str, str, str, float]]:
     """Anchor, title, words, code and weight of each section, and of each function and class of the library."""
     found = []
     for section in doctree.findall(nodes.section):
-        if any(isinstance(child, nodes.raw) and "quiz-question" in child.astext() for child in section.children):
-            continue  # an excerpt would tell the answers
         title = section.next_node(nodes.title)
+        if title.astext() == QUIZ:
+            continue
         anchor = "" if isinstance(section.parent, nodes.document) else section["ids"][0]
         share = BESIDE if title.astext() in RECAPS else 1
         found.append((anchor, title.astext(), *words_and_code(section), share))
@@ -134,7 +105,7 @@ def entries(doctree) -> list[tuple[str, str, str, str, float]]:
 def words_and_code(node) -> tuple[str, str]:
     """What stands in a node, without its sections and without what code has printed."""
     words, code = [], []
-    for child in node.children:
+    for child in without_quizzes(node.children):
         if isinstance(child, nodes.literal_block):
             code.append(child.astext())
         elif isinstance(child, nodes.Text):
@@ -148,6 +119,18 @@ def words_and_code(node) -> tuple[str, str]:
             words.append(inner[0])
             code.append(inner[1])
     return " ".join(" ".join(words).split()), "\n".join(filter(None, code))
+
+
+def without_quizzes(children):
+    """The nodes without the options of quizzes: an excerpt of them would tell the answers."""
+    in_quiz = False
+    for child in children:
+        told = child.astext() if isinstance(child, nodes.raw) else ""
+        in_quiz = in_quiz or "quiz-question" in told
+        if not in_quiz:
+            yield child
+        elif told.strip() == "</div>":
+            in_quiz = False
 
 
 def is_text(node) -> bool:
