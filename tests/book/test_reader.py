@@ -169,7 +169,7 @@ def test_contents_that_lie_over_a_page_give_way(visit):
 def find(browser, site):
     page = browser.new_page()
     page.goto(f"{site}/search.html?q=attention", wait_until="load")
-    page.wait_for_function("window.CLEARFORMER_SEARCH")  # the index comes with the first query
+    page.wait_for_function("() => Boolean(window.CLEARFORMER_SEARCH)")  # the index comes with the first query
     yield lambda query: page.evaluate(
         """q => CLEARFORMER_SEARCH(q).hits.map(([page, anchor]) => CLEARFORMER_INDEX.pages[page][0] + '#' + anchor)""",
         query,
@@ -213,7 +213,7 @@ def test_what_readers_type_is_found(find, half):
 
 @pytest.mark.parametrize(
     ("typed", "meant"),
-    [("attenion", "attention"), ("beam serach", "beam search"), ("fine tunning", "fine tuning")],
+    [("attenion", "attention"), ("beam serach", "beam search"), ("transfomer", "transformer")],
 )
 def test_a_slip_of_the_finger_is_told(visit, typed, meant):
     """Catches hits for another word than the one that was typed, without a sentence."""
