@@ -223,7 +223,7 @@ def test_a_slip_of_the_finger_is_told(visit, typed, meant):
 
 
 def test_the_field_of_ctrl_k_answers_below_itself(visit):
-    """Catches a search that needs another page, an index that is loaded by whoever does not search, and no way to it."""
+    """Catches a search that needs another page, and an index that is loaded by whoever does not search."""
     page = visit(CHAPTER)
     loaded = []
     page.on("request", lambda request: loaded.append(request.url))

@@ -1,7 +1,7 @@
 """The index of the book's search: an entry for each section, the glossary, and where a word is taught.
 
-It is a script, not a file to be fetched, so that the search works from a folder on a disk as well; tools/site/search-engine.js
-ranks with it. Pages that keep themselves out of every search (nosearch) are not in it.
+It is a script, not a file to be fetched, so that the search works from a folder on a disk as well. The ranking stands
+in tools/site/search-engine.js. Pages that keep themselves out of every search (nosearch) are not in it.
 """
 
 import json
