@@ -35,7 +35,7 @@ window.CLEARFORMER_ENGINE = ({ pages, sections, terms, synonyms, aliases, stops 
     }),
     ...hyphened(text).map((word) => [stem(word), PART]), // as some write it: finetuning
   ];
-  const idle = new Set(stops.map(stem));
+  const idle = new Set(stops.split(" ").map(stem));
   const phrase = (text) => ` ${split(text).map(stem).filter((word) => !idle.has(word)).join(" ")} `;
 
   const postings = new Map(); // stem -> Map(section -> weighted count)
