@@ -95,7 +95,8 @@ claim(
 )
 claim(
     few_shot,
-    "Capitals are not: four to nine of ten are right with three wrong examples, where right ones give five to seven, and nine with twelve, where right ones give eight.",
+    "Capitals are not: four to nine of ten are right with three wrong examples, where right ones give five to seven, "
+    "and nine with twelve, where right ones give eight.",
     about=(EXCHANGED, EXAMPLES),
     cell="few-shot",
     holds=lambda numbers: (

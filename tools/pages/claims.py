@@ -107,9 +107,7 @@ def table(it: Experiment, numbers: Numbers) -> Iterator[str]:
     }
     for who, what in it.contenders.items():
         shown = {
-            (case, times): span(numbers[who, case, times], columns[case])
-            for case in it.cases
-            for times in it.times
+            (case, times): span(numbers[who, case, times], columns[case]) for case in it.cases for times in it.times
         }
         cells = (" → ".join(shown[case, times] for times in it.times) for case in it.cases)
         yield f"| {who} | {what} | {' | '.join(cells)} |"
