@@ -44,7 +44,9 @@ def test_no_finite_number_of_the_record_is_infinite_on_the_page():
     """Catches a limit above which what was measured is hidden, in any experiment there is."""
     experiments, _ = register()
     for it in experiments.values():
-        numbers = stored.numbers(stored.load(it))
+        entry = stored.load(it)
+        assert entry, it.name
+        numbers = stored.numbers(entry)
         rows = "\n".join(claims.table(it, numbers))
         if all(math.isfinite(number) for found in numbers.values() for number in found):
             assert "∞" not in rows, it.name
