@@ -1,6 +1,6 @@
 """Two processes train one GPT together, by rows and by features.
 
-    python two_processes.py            both ways, compared with one process
+    python two_processes.py            three ways, compared with one process
     python two_processes.py --stop 1   the process of rank 1 dies in its third step
 
 It builds on gpt.py. Chapter 15 of Clearformer explains it.
@@ -10,6 +10,7 @@ import json
 import multiprocessing
 import os
 import tempfile
+from contextlib import contextmanager
 from datetime import timedelta
 from multiprocessing.connection import wait
 from pathlib import Path
@@ -26,26 +27,58 @@ class Gone(RuntimeError):
     """Another process has ended, so that no sum can be formed."""
 
 
+@contextmanager
+def in_touch():
+    """Errors of sending mean that another process is gone."""
+    try:
+        yield
+    except RuntimeError as error:
+        raise Gone(str(error)) from error
+
+
 def all_reduce(x):
     """The sum of x over all processes, for everyone. One process alone has it."""
     if not dist.is_initialized():
         return x
     total = x.clone()
-    try:
+    with in_touch():
         dist.all_reduce(total)
-    except RuntimeError as error:
-        raise Gone(str(error)) from error
     return total
+
+
+def loss_of_share(model, ids, rank, R):
+    own = ids.tensor_split(R)[rank]
+    scores = model(own[:, :-1]).flatten(0, 1)
+    loss = F.cross_entropy(scores, own[:, 1:].flatten())
+    return loss * len(own) / len(ids)
 
 
 def by_rows(model, ids, rank, R):
     """The loss of all rows; every process is left with their gradient."""
-    own = ids.tensor_split(R)[rank]
-    scores = model(own[:, :-1]).flatten(0, 1)
-    loss = F.cross_entropy(scores, own[:, 1:].flatten()) * len(own) / len(ids)
+    loss = loss_of_share(model, ids, rank, R)
     loss.backward()
     for weight in model.parameters():
         weight.grad = all_reduce(weight.grad)
+    return all_reduce(loss.detach())
+
+
+def overlapped(model, ids, rank, R):
+    """By rows, with each sum on its way while the layers below still work."""
+    sums = []
+
+    def send(weight):  # called as soon as this gradient is complete
+        with in_touch():
+            sums.append(dist.all_reduce(weight.grad, async_op=True))
+
+    weights = model.parameters() if dist.is_initialized() else ()
+    hooks = [w.register_post_accumulate_grad_hook(send) for w in weights]
+    loss = loss_of_share(model, ids, rank, R)
+    loss.backward()
+    with in_touch():
+        for one in sums:
+            one.wait()
+    for hook in hooks:
+        hook.remove()
     return all_reduce(loss.detach())
 
 
@@ -119,7 +152,7 @@ def by_features(model, ids, rank, R):
     return loss.detach()
 
 
-WAYS = {"by rows": by_rows, "by features": by_features}
+WAYS = {"by rows": by_rows, "overlapped": overlapped, "by features": by_features}
 
 
 def train(way, rank=0, R=1, n_steps=20, rate=0.3, dies=None):
@@ -150,28 +183,29 @@ def train(way, rank=0, R=1, n_steps=20, rate=0.3, dies=None):
 LOST = 75  # the exit code of a process that has lost another one
 
 
-def one_of(rank, R, folder, dies):
-    """What each process does: meet the others, train both ways, tell the losses."""
+def one_of(rank, R, folder, dies, ways):
+    """What each process does: meet the others, train each way, tell the losses."""
     torch.set_num_threads(1)
     store = dist.FileStore(os.path.join(folder, "meeting"), R)
     limit = timedelta(seconds=60)
     dist.init_process_group("gloo", store=store, rank=rank, world_size=R, timeout=limit)
     try:
-        losses = {way: train(way, rank, R, dies=dies) for way in WAYS}
+        losses = {way: train(way, rank, R, dies=dies) for way in ways}
     except Gone:
         os._exit(LOST)
     Path(folder, f"{rank}.json").write_text(json.dumps(losses))
     dist.destroy_process_group()
 
 
-def together(R=2, dies=None):
-    """What each process has told: the losses of both ways.
+def together(R=2, dies=None, ways=tuple(WAYS)):
+    """What each process has told: the losses of each way.
 
     Raises: RuntimeError that names the rank that died; the others are stopped.
     """
     start = multiprocessing.get_context("spawn").Process
     with tempfile.TemporaryDirectory() as folder:
-        ranks = [start(target=one_of, args=(r, R, folder, dies)) for r in range(R)]
+        common = R, folder, dies, ways
+        ranks = [start(target=one_of, args=(rank, *common)) for rank in range(R)]
         for process in ranks:
             process.start()
         while alive := [process for process in ranks if process.is_alive()]:

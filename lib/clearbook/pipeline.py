@@ -59,18 +59,57 @@ def schedule(
     """
     if min(n_workers, n_microbatches) < 1:
         raise ValueError(f"schedule: {n_workers} workers and {n_microbatches} microbatches, expected at least 1 each.")
-    waiting = [order(worker, n_workers, n_microbatches) for worker in range(n_workers)]
-    durations = {FORWARD: forward, BACKWARD: backward}
+    orders = [
+        [(kind, worker, i) for kind, i in order(worker, n_workers, n_microbatches)] for worker in range(n_workers)
+    ]
+    return _as_early_as_possible(orders, n_workers, {FORWARD: forward, BACKWARD: backward})
+
+
+def interleaved(
+    n_workers: int, n_microbatches: int, n_pieces: int, *, forward: float = 1.0, backward: float = 2.0
+) -> list[Task]:
+    """One forward, one backward, if each worker has ``n_pieces`` short pieces of the model and not one long one.
+
+    Worker w has the pieces w, w + n_workers, w + 2 n_workers and so on of the model, so a microbatch comes round to it
+    ``n_pieces`` times, forward and again backward. ``forward`` and ``backward`` are durations of one microbatch in all
+    pieces of a worker.
+
+    Source: Narayanan et al. 2021, section 2.2.2.
+    Raises: ValueError for fewer than one worker, microbatch or piece.
+    """
+    if min(n_workers, n_microbatches, n_pieces) < 1:
+        sizes = f"{n_workers} workers, {n_microbatches} microbatches and {n_pieces} pieces"
+        raise ValueError(f"interleaved: {sizes}, expected at least 1 each.")
+    groups = [range(i, min(i + n_workers, n_microbatches)) for i in range(0, n_microbatches, n_workers)]
+    onwards = [(piece, i) for group in groups for piece in range(n_pieces) for i in group]
+    back = [(piece, i) for group in groups for piece in reversed(range(n_pieces)) for i in group]
+    orders = []
+    for worker in range(n_workers):
+        ahead = min(2 * (n_workers - worker - 1) + (n_pieces - 1) * n_workers + 1, len(onwards))
+        order = [(FORWARD, *one) for one in onwards[:ahead]]
+        for k, one in enumerate(back):
+            order.append((BACKWARD, *one))
+            order += [(FORWARD, *other) for other in onwards[ahead + k : ahead + k + 1]]
+        orders.append([(kind, piece * n_workers + worker, i) for kind, piece, i in order])
+    durations = {FORWARD: forward / n_pieces, BACKWARD: backward / n_pieces}
+    return _as_early_as_possible(orders, n_workers * n_pieces, durations)
+
+
+def _as_early_as_possible(
+    waiting: list[list[tuple[str, int, int]]], n_stages: int, durations: dict[str, float]
+) -> list[Task]:
+    """Tasks (kind, stage, microbatch) in the order of each worker; stage s is one of worker s modulo their number."""
+    n_workers = len(waiting)
     free, tasks = [0.0] * n_workers, []
     finished: dict[tuple[str, int, int] | None, float] = {None: 0.0}
     while any(waiting):
-        ready = [w for w in range(n_workers) if waiting[w] and _needs(w, n_workers, *waiting[w][0]) in finished]
+        ready = [w for w in range(n_workers) if waiting[w] and _needs(n_stages, *waiting[w][0]) in finished]
         if not ready:
             raise ValueError(f"schedule: all workers wait for one another, next are {[w[:1] for w in waiting]}.")
         for worker in ready:
-            kind, i = waiting[worker].pop(0)
-            start = max(free[worker], finished[_needs(worker, n_workers, kind, i)])
-            free[worker] = finished[kind, i, worker] = start + durations[kind]
+            kind, stage, i = waiting[worker].pop(0)
+            start = max(free[worker], finished[_needs(n_stages, kind, stage, i)])
+            free[worker] = finished[kind, stage, i] = start + durations[kind]
             tasks.append(Task(worker, i, kind, start, free[worker]))
     return tasks
 
@@ -100,8 +139,8 @@ def most_stored(tasks: Sequence[Task]) -> list[int]:
     return peaks
 
 
-def _needs(worker: int, n_workers: int, kind: str, i: int) -> tuple[str, int, int] | None:
-    """The task that has to be finished first, or None for the first worker's forward."""
+def _needs(n_stages: int, kind: str, stage: int, i: int) -> tuple[str, int, int] | None:
+    """The task that has to be finished first, or None for the first stage's forward."""
     if kind == FORWARD:
-        return (FORWARD, i, worker - 1) if worker else None
-    return (BACKWARD, i, worker + 1) if worker + 1 < n_workers else (FORWARD, i, worker)
+        return (FORWARD, stage - 1, i) if stage else None
+    return (BACKWARD, stage + 1, i) if stage + 1 < n_stages else (FORWARD, stage, i)

@@ -51,6 +51,11 @@ def of_twenty(numbers, contender: str, times: int = 1) -> list[float]:
     return [sum(pair) for pair in zip(*(numbers[contender, task, times] for task in TASKS), strict=True)]
 
 
+def between(found: list[float], low: int, high: int) -> bool:
+    """Whether these are the lowest and the highest of the seeds."""
+    return (min(found), max(found)) == (low, high)
+
+
 claim(
     few_shot,
     "Three examples take SmolLM2 from three right answers of twenty to fourteen or more, in each of three draws.",
@@ -90,11 +95,19 @@ claim(
 )
 claim(
     few_shot,
-    "Capitals are not: with twelve wrong examples nine of ten are right.",
+    "Capitals are not: four to nine of ten are right with three wrong examples, where right ones give five to seven, "
+    "and nine with twelve, where right ones give eight.",
     about=(EXCHANGED, EXAMPLES),
     cell="few-shot",
-    holds=lambda numbers: numbers[EXCHANGED, CAPITALS, 4] == [9] * 3 and max(numbers[EXAMPLES, CAPITALS, 4]) < 9,
-    note="With right ones it is eight. With three wrong ones it is four to nine, with three right ones five to seven.",
+    holds=lambda numbers: (
+        between(numbers[EXCHANGED, CAPITALS, 1], 4, 9)
+        and between(numbers[EXAMPLES, CAPITALS, 1], 5, 7)
+        and numbers[EXCHANGED, CAPITALS, 4] == [9] * 3
+        and numbers[EXAMPLES, CAPITALS, 4] == [8] * 3
+    ),
+    note="Opposites go from nine or ten to two at most when three answers are exchanged.",
+    verdict="changed",
+    before="Capitals are not: with twelve wrong examples nine of ten are right.",
 )
 
 

@@ -3,7 +3,8 @@
 import math
 from collections.abc import Iterable
 
-RUNAWAY = 100  # more is no share, not in per cent either, and no loss but that of a training that runs away
+LONG = 1_000_000  # from here on a number is shown by its power of ten
+RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def decimals(found: Iterable[float]) -> int:
@@ -12,13 +13,23 @@ def decimals(found: Iterable[float]) -> int:
     return 0 if finite and max(finite) > 1 and all(it.is_integer() for it in finite) else 2
 
 
-def span(found: list[float], places: int, runaway: float = RUNAWAY) -> str:
+def span(found: list[float], places: int) -> str:
     """The lowest and the highest of some numbers, or the one number that both are when rounded.
 
-    A loss above ``runaway`` has run away and is ∞, and where no seed gives a number there is a dash.
+    Where some seeds give no number, the highest is ∞, and where none does there is a dash.
     """
     if all(math.isnan(it) for it in found):
         return "–"
-    ends = [it if it <= runaway or not places else math.inf for it in found]  # not a number is one as well
-    low, high = ("∞" if it == math.inf else f"{it:z.{places}f}" for it in (min(ends), max(ends)))
+    ends = [math.inf if math.isnan(it) else it for it in found]
+    low, high = written(min(ends), places), written(max(ends), places)
     return low if low == high else f"{low}–{high}"
+
+
+def written(number: float, places: int) -> str:
+    """A number as long as its size asks for. Only what is not finite is ∞: a loss that ran away shows how far."""
+    if math.isinf(number):
+        return "∞" if number > 0 else "−∞"
+    if abs(number) >= LONG:
+        mantissa, power = f"{number:.1e}".split("e+")
+        return f"{mantissa} · 10{str(int(power)).translate(RAISED)}"
+    return f"{number:z,.{places if abs(number) < 1000 else 0}f}"

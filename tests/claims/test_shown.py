@@ -4,7 +4,10 @@ import math
 
 import pytest
 
+from tests.claims import stored
+from tests.claims.registry import register
 from tests.claims.shown import decimals, span
+from tools.pages import claims
 
 
 @pytest.mark.parametrize(
@@ -21,17 +24,29 @@ def test_whole_numbers_above_one_are_counts(column, places):
         ([2.204, 2.201], 2, "2.20"),
         ([2.31, 2.29, 2.3], 2, "2.29–2.31"),
         ([2.3, math.inf], 2, "2.30–∞"),
-        ([5e7], 2, "∞"),
+        ([4.56e7, 45.69], 2, "45.69–4.6 · 10⁷"),
+        ([1.2e12, math.nan], 0, "1.2 · 10¹²–∞"),
+        ([17768.5, 49739.5], 2, "17,768–49,740"),
+        ([22.62, 183.4], 2, "22.62–183.40"),
+        ([3668.0, 3750.0], 0, "3,668–3,750"),
+        ([999_999.0], 2, "999,999"),
         ([98.74, 100.0], 2, "98.74–100.00"),
         ([383.0, 392.0], 0, "383–392"),
         ([math.nan, math.nan], 2, "–"),
     ],
 )
 def test_the_lowest_and_the_highest_are_shown(found, places, shown):
-    """Catches a training that ran away and is shown as a number, or a number that there is not."""
+    """Catches a number that is finite and shown as ∞, however large, and one that there is not."""
     assert span(found, places) == shown
 
 
-def test_what_is_no_loss_may_be_large():
-    """Catches milliseconds that are shown as a training that ran away."""
-    assert span([22.62, 183.4], 2, math.inf) == "22.62–183.40"
+def test_no_finite_number_of_the_record_is_infinite_on_the_page():
+    """Catches a limit above which what was measured is hidden, in any experiment there is."""
+    experiments, _ = register()
+    for it in experiments.values():
+        entry = stored.load(it)
+        assert entry, it.name
+        numbers = stored.numbers(entry)
+        rows = "\n".join(claims.table(it, numbers))
+        if all(math.isfinite(number) for found in numbers.values() for number in found):
+            assert "∞" not in rows, it.name

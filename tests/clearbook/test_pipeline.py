@@ -8,6 +8,7 @@ from clearbook.pipeline import (
     FORWARD,
     all_forward_first,
     idle_share,
+    interleaved,
     most_stored,
     schedule,
 )
@@ -56,3 +57,25 @@ def test_an_order_that_cannot_be_kept_is_refused():
         schedule(2, 1, order=backward_first)
     with pytest.raises(ValueError, match="0 workers and 3 microbatches"):
         schedule(0, 3)
+
+
+@pytest.mark.parametrize("workers, microbatches, pieces", [(4, 8, 2), (4, 8, 4), (3, 3, 5), (1, 4, 2), (5, 10, 1)])
+def test_pieces_make_the_bubble_as_many_times_shorter(workers, microbatches, pieces):
+    """Catches pieces that lie on the wrong worker, and an order in which one waits for what comes round later."""
+    tasks = interleaved(workers, microbatches, pieces)
+    length = max(task.stop for task in tasks)
+    assert len(tasks) == 2 * workers * microbatches * pieces
+    assert length / (3 * microbatches) - 1 == pytest.approx((workers - 1) / (pieces * microbatches))
+
+
+@pytest.mark.parametrize("workers, microbatches, pieces", [(8, 6, 2), (8, 6, 8), (8, 2, 4), (16, 12, 4)])
+def test_too_few_microbatches_are_waited_for_in_every_round(workers, microbatches, pieces):
+    """What a plan counts where a pipeline has fewer microbatches than workers."""
+    length = max(task.stop for task in interleaved(workers, microbatches, pieces))
+    waiting = workers - 1 + (pieces - 1) * (workers - microbatches)
+    assert length / (3 * microbatches) - 1 == pytest.approx(waiting / (pieces * microbatches))
+
+
+def test_pieces_have_to_be_there():
+    with pytest.raises(ValueError, match="4 workers, 8 microbatches and 0 pieces"):
+        interleaved(4, 8, 0)

@@ -31,7 +31,7 @@ def test_what_the_page_shows_of_it_is_what_it_does():
     """Catches code on the page that was left behind when the program changed."""
     cell = next(cell for cell in nbformat.read(PAGE, as_version=4).cells if cell.id == "two-processes")
     shown = CODE_BLOCK.findall(cell.source)
-    assert len(shown) == 2 and all(block.strip() in FILE.read_text(encoding="utf-8") for block in shown)
+    assert len(shown) == 3 and all(block.strip() in FILE.read_text(encoding="utf-8") for block in shown)
 
 
 @pytest.mark.slow
@@ -41,6 +41,7 @@ def test_two_processes_have_the_losses_of_one():
     assert done.returncode == 0, done.stderr
     assert re.findall(r"^(.+?) +loss .*, (.*)$", done.stdout, re.MULTILINE) == [
         ("by rows", "as in one process"),
+        ("overlapped", "as in one process"),
         ("by features", "as in one process"),
     ]
 
@@ -54,6 +55,43 @@ def test_the_command_says_which_rank_died_and_stops_the_other(rank):
     assert done.stderr.splitlines()[-1] == (
         f"two_processes.py: rank {rank} died (exit code 3); rank {1 - rank} was stopped"
     )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("way", ["overlapped", "by features"])
+def test_a_death_in_the_middle_of_any_way_is_told(way):
+    """Catches an error of sending that is lost in a hook of the backward pass, or while sums are waited for."""
+    alone = f"import two_processes; two_processes.together(dies=1, ways=[{way!r}])"
+    done = subprocess.run([sys.executable, "-c", alone], cwd=CHAPTERS, capture_output=True, text=True, timeout=600)
+    assert done.stderr.splitlines()[-1] == "RuntimeError: rank 1 died (exit code 3); rank 0 was stopped"
+
+
+def test_sums_are_on_their_way_while_the_backward_pass_goes_on(program, monkeypatch):
+    """Catches sums that all begin when the last gradient is there, and hooks that stay behind."""
+    events = []
+
+    class Sum:
+        def wait(self):
+            events.append("waited")
+
+    def sent(x, async_op=False):
+        events.append("sent")
+        return Sum()
+
+    monkeypatch.setattr(program.dist, "is_initialized", lambda: True)
+    monkeypatch.setattr(program.dist, "all_reduce", sent)
+    model = program.GPT(7, d_model=8, n_heads=2, n_layers=2)
+    first = next(iter(model.parameters()))
+    first.register_hook(lambda gradient: events.append("the lowest layer"))
+    ids = torch.randint(7, (3, 5))
+    program.overlapped(model, ids, 0, 2)
+    weights = len(list(model.parameters()))
+    assert events.count("sent") == weights + 1 and events.count("waited") == weights  # the last is that of the loss
+    assert events[: events.index("the lowest layer")].count("sent") > weights / 2
+    assert events.index("waited") > events.index("the lowest layer")
+    before = len(events)
+    program.loss_of_share(model, ids, 0, 2).backward()
+    assert events[before:] == ["the lowest layer"]
 
 
 @pytest.mark.parametrize(

@@ -3,13 +3,12 @@
 The register is tests/claims, where the experiments and their stored numbers lie; the page shows it to readers.
 """
 
-import math
 import re
 from collections.abc import Iterator
 
 from tests.claims import stored
 from tests.claims.registry import VERDICTS, Claim, Experiment, Numbers, register
-from tests.claims.shown import RUNAWAY, decimals, span
+from tests.claims.shown import decimals, span
 from tools import ROOT
 from tools.pages import reading
 from tools.pages.chapters import chapter_number, is_chapter
@@ -106,12 +105,9 @@ def table(it: Experiment, numbers: Numbers) -> Iterator[str]:
         case: decimals(one for who in it.contenders for times in it.times for one in numbers[who, case, times])
         for case in it.cases
     }
-    runaway = math.inf if "milliseconds" in it.measured else RUNAWAY  # a step may well take more than a hundred
     for who, what in it.contenders.items():
         shown = {
-            (case, times): span(numbers[who, case, times], columns[case], runaway)
-            for case in it.cases
-            for times in it.times
+            (case, times): span(numbers[who, case, times], columns[case]) for case in it.cases for times in it.times
         }
         cells = (" → ".join(shown[case, times] for times in it.times) for case in it.cases)
         yield f"| {who} | {what} | {' | '.join(cells)} |"
