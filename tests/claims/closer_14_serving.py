@@ -38,4 +38,5 @@ claim(
         )
         for times in (1, 4)
     ),
+    note="Sorting is the rival with more information: it has to know every length before the text is written.",
 )

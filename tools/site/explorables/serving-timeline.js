@@ -18,7 +18,7 @@
         this.ask("The prompt is read in chunks instead of at once. When does its own first token come?",
           [["earlier", "earlier"], ["same", "at the same time"], ["later", "later"]], /^(first|gap)$/, (guess) => this.judge(guess)),
         html("div", { class: "controls" }, this.way.box, this.prompt.box), html("div", { class: "controls" }, this.chunk.box, this.others.box),
-        this.picture, this.status,
+        this.picture, html("p", {}, "A box is a step. An empty one writes a token for each of the others, a full one reads the prompt, alone or besides; where dashed, the cache is sent."), this.status,
         html("p", {}, ...shown("first token of the new text after ", "first"), ...shown(" · longest wait of the others for a token ", "gap")),
         html("p", {}, `Goal: with one set of machines, 64 texts and a prompt of 8,000 tokens, the first token within ${first} ms and no wait longer than ${gap} ms.`));
     }
