@@ -16,15 +16,23 @@ DATA = {  # what each of them is drawn from
     "byte-pairs": ("names", "texts"),
     "causal-mask": ("scores", "values"),
     "cost-calculator": ("models", "machine"),
+    "draft-overlap": ("p", "draft", "goal"),
+    "expert-routing": ("scores", "step"),
     "forced-target": ("names", "examples"),
     "kv-cache": ("queries", "keys", "values"),
     "lamp-folds": ("names", "inputs", "lamps", "wanted", "units"),
+    "latent-cache": ("width", "heads", "ranks", "bits", "full"),
     "online-softmax": ("names", "scores", "values"),
     "patch-attention": ("ink", "heads", "queries", "keys", "goal"),
     "rotary-clock": ("widths", "width", "log_base", "query", "key"),
+    "serving-timeline": (
+        *("flops", "bytes", "network", "weights", "size", "layers", "width", "kept", "length"),
+        *("first", "gap"),
+    ),
     "soft-lookup": ("names", "pairs", "keys", "values", "words", "log_temperature"),
     "state-dict": ("heads", "width"),
     "stream-depth": ("parts", "token", "gradient"),
+    "training-road": ("steps", "counts", "cards", "homes", "why"),
     "view-transpose": ("tokens", "heads", "width"),
 }
 

@@ -58,6 +58,12 @@ EXPECTED = {
         prod((2, n, D, E)) * 10**9 // (R * 10**12),
         2 * (E * D + n * (D + E)) * 10**9 // (W * 10**9),
     ],
+    "cut": lambda B, N, T, a, f, D, F: [(f, D), (D, f), (B, N, f), (B, N, a * T), (T - 1) * 2 * B * N * a],
+    "experts": lambda D, F, E, k: [D * (E + 3 * F * E + 3 * F), D * (E + 3 * F * k + 3 * F)],
+    "latent": lambda D, H, R, T, U, V: [(T + R, D), (H * U + H * V, R), T + R, H * U + H * T + H * V],
+    "state": lambda B, H, N, K, V: [(B, H, V, K), (B, H, K), B * H * K * (V + 1), B * N * (H * K + H * V)],
+    "adapter": lambda D, E, r: [(r, D), (E, r), r * D + E * r, 2 * 4 * (r * D + E * r)],
+    "attempts": lambda P, n, Q, M, V: [(n * P, Q + M), (n * P, M + Q - 1, V), (n * P, M), (P, n)],
     "training": lambda M, H, K, r, D, F: [
         M * 2 * (4 * (D + 1) * D + (D + 1) * F + (F + 1) * D + 2 * 2 * D),
         M * (2 + 2 + 4 + 4 + 4) * (4 * (D + 1) * D + (D + 1) * F + (F + 1) * D + 2 * 2 * D),

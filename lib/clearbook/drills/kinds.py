@@ -4,10 +4,6 @@ The arrays are built on torch's meta device, where they have shapes and no numbe
 of the sizes; they are shown beside the answers, which come from the arrays.
 """
 
-from collections.abc import Callable
-from types import MappingProxyType
-from typing import NamedTuple
-
 import torch
 from clearformer.attention import attend
 from clearformer.blocks import Block
@@ -18,16 +14,8 @@ from clearformer.patches import patchify
 from torch import empty, nn
 from torch.utils.flop_counter import FlopCounterMode
 
-
-class Kind(NamedTuple):
-    """``ranges`` are drawn, ``derived`` follows; ``formulas`` are asked for, ``slips`` are wrong ones, with a hint."""
-
-    build: Callable
-    ranges: dict[str, range]
-    derived: dict[str, str]
-    question: str
-    formulas: dict[str, str]
-    slips: MappingProxyType | dict[str, dict[str, str]] = MappingProxyType({})
+from clearbook.drills.kind import Kind
+from clearbook.drills.later_kinds import LATER
 
 
 def _attention(n, d, k, v):
@@ -338,4 +326,5 @@ KINDS = {
             }
         },
     ),
+    **LATER,
 }

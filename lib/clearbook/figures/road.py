@@ -12,6 +12,17 @@ STEPS = (  # name, what it needs, what counts, what comes out
     ("rewards\n(RLVR)", "problems\nand a check", "whole attempts\nof its own", "right answers\nmore often"),
     ("at use", "one problem", "nothing:\nweights rest", "more attempts,\nlonger ones"),
 )
+CARDS = (  # what comes to hand, the number of its step, and what it is good for there
+    ("A chapter of a novel.", 0, "every next token counts, and nobody has to label anything."),
+    ("“What is Bath?”, and below it “A place.”", 1, "somebody wrote the answer, and its tokens alone count."),
+    ("Two replies to one letter. A reader finds the second kinder.", 2, "nobody has to write a kinder one."),
+    ("“37 + 48 =”, and a program that knows the sum.", 3, "the model tries, and the program rewards what is right."),
+    ("Sixty-four attempts at one sum, and a vote.", 4, "no weight changes. The model only tries more often."),
+    ("All that a crawler finds on the web.", 0, "there is nothing of which more exists."),
+    ("A thousand questions of customers, with the replies that were sent.", 1, "the replies are examples to follow."),
+    ("A task for a programmer, and tests that the program should pass.", 3, "tests can be run as often as you like."),
+    ("Two summaries. A judge says which one is clearer.", 2, "only the comparison is known."),
+)
 ROWS = ("needs", "counts", "gives")
 WIDE, HIGH, APART = 2.5, 1.15, 3.0
 TOPS = (0.0, 2.0, 3.5, 5.0)  # the middle of the boxes and of each row below them
@@ -38,6 +49,13 @@ def draw_road(*, ax: Axes | None = None) -> Axes:
     _bracket(ax, TUNING, "chapter 18", -1.15, COLOURS[0])
     _bracket(ax, REWARDS, "this chapter", -1.15, COLOURS[1])
     return ax
+
+
+def road_cards() -> dict[str, list]:
+    """The steps with what counts at each, and the cards that belong to them, as the explorable of the road wants them."""
+    cards, homes, why = (list(column) for column in zip(*CARDS, strict=True))
+    steps, counts = ([step[i].replace("\n", " ") for step in STEPS] for i in (0, 2))
+    return {"steps": steps, "counts": counts, "cards": cards, "homes": homes, "why": why}
 
 
 def _bracket(ax: Axes, columns: tuple[int, int], name: str, y: float, color: str) -> None:

@@ -28,7 +28,12 @@ HOME = {
     "forced-target": CHAPTERS["translation"],
     "state-dict": CHAPTERS["pretrained"],
     "online-softmax": CHAPTERS["cost"],
+    "serving-timeline": "chapters/closer/14-serving.html",
     "cost-calculator": CHAPTERS["gpt3"],
+    "latent-cache": CHAPTERS["todays-decoder"],
+    "expert-routing": CHAPTERS["todays-decoder"],
+    "draft-overlap": "chapters/closer/16-fewer-passes.html",
+    "training-road": CHAPTERS["rewards"],
 }
 
 

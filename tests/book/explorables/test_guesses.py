@@ -14,6 +14,7 @@ from clearformer.reference.functions import softmax
 from tests.book.explorables.shown import stored_data
 from tests.book.explorables.test_attention import city_vector, column
 from tests.book.explorables.test_patches import patch_weights
+from tests.book.explorables.test_serving import serving
 
 
 def city_weights(word, temperature):
@@ -82,6 +83,23 @@ def what_must_be_given():
     return "nothing" if least == 0 else "first" if least <= example["first"] else "all"
 
 
+def tokens_that_leave_the_first_expert():
+    scores = np.array(stored_data("expert-routing")["scores"])
+    counts = [np.bincount((scores + bias).argmax(axis=1), minlength=4)[0] for bias in ([0] * 4, [-0.15, 0, 0, 0])]
+    return int(counts[0] - counts[1])
+
+
+def reading_of_a_latent():
+    data = stored_data("latent-cache")
+    half = data["heads"] * data["width"]  # of a key and a value for each head
+    return "more" if 2 * data["heads"] * half > 2 * half else "less"
+
+
+def first_token_in_chunks():
+    predicted = [serving(way, 8000, 256, 64)[0] for way in ("whole", "chunks")]
+    return "later" if predicted[1] > predicted[0] else "earlier"
+
+
 QUESTIONS = {  # the right answer, and what would give it away
     "soft-lookup": (cold_enough, ("weight-0", "weight-3", "answer-0", "answer-1")),
     "attention-walk": (most_of_the_first, ("exp-0", "weight-0", "product-3", "output", "exp-sum")),
@@ -93,6 +111,11 @@ QUESTIONS = {  # the right answer, and what would give it away
     "forced-target": (what_must_be_given, ("piece-0", "by-0", "at-0", "weight-1")),
     "online-softmax": (lambda: "less", ("l", "o", "y", "shrink", "e-0", "weight-0")),
     "cost-calculator": (share_of_the_cache, ("cache", "crossover")),
+    "serving-timeline": (first_token_in_chunks, ("first", "gap")),
+    "latent-cache": (reading_of_a_latent, ("products", "bits")),
+    "expert-routing": (tokens_that_leave_the_first_expert, ("load-0", "load-3", "weight-0")),
+    "draft-overlap": (lambda: "same", ("a", "tokens", "accepted-0", "rest-1", "written-2")),
+    "training-road": (lambda: "pairs", ("counts-0", "counts-4")),
 }
 
 
