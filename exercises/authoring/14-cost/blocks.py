@@ -208,7 +208,7 @@ def as_often_written(Q, blocks, causal):
     return products / total, top + np.log(total)
 
 
-@wrong("You lay all blocks side by side; keep m, l and O, and forget a block before you read the next one.")
+@wrong("You hold keys, values or scores of all blocks at once; m, l and O of what has gone by are enough.")
 def all_at_once(Q, blocks, causal):
     K = np.hstack([keys for keys, _ in blocks])
     V = np.hstack([values for _, values in blocks])
@@ -218,20 +218,6 @@ def all_at_once(Q, blocks, causal):
     top = C.max(axis=0)
     E = np.exp(C - top)
     return V @ (E / E.sum(axis=0)), top + np.log(E.sum(axis=0))
-
-
-@wrong("You keep the scores of all blocks until the last one has come; m, l and O of what has gone by are enough.")
-def scores_kept(Q, blocks, causal):
-    N, first, scores = Q.shape[1], 0, []
-    S = sum(keys.shape[1] for keys, _ in blocks)
-    for keys, _ in blocks:
-        C = keys.T @ Q / np.sqrt(len(Q))
-        late = (first + np.arange(len(C)))[:, None] > np.arange(N) + S - N
-        scores.append(np.where(late & causal, -np.inf, C))
-        first += len(C)
-    top = np.max([C.max(axis=0) for C in scores], axis=0)
-    L = top + np.log(sum(np.exp(C - top).sum(axis=0) for C in scores))
-    return sum(values @ np.exp(C - L) for C, (_, values) in zip(scores, blocks, strict=True)), L
 
 
 wrong.edits("""

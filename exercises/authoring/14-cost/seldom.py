@@ -175,7 +175,7 @@ def target_by_target(Q, blocks, slack):
     return np.array(outputs).T, np.array(logs), np.array(moves)
 
 
-@wrong("You lay all blocks side by side; keep m, l and O, and forget a block before you read the next one.")
+@wrong("You hold keys, values or scores of all blocks at once; m, l and O of what has gone by are enough.")
 def all_at_once(Q, blocks, slack):
     K, V = (np.concatenate(parts, axis=1) for parts in zip(*blocks, strict=True))
     C = K.T @ Q / np.sqrt(len(Q))
