@@ -131,7 +131,7 @@ SPREADS = {"spread 1": 1, "spread 2": 2, "spread 4": 4}
     contenders={ALWAYS: "the first three versions of FlashAttention", SELDOM: "the fourth"},
     cases=tuple(SPREADS),
     budget="2,048 targets and sources, tiles of 128, and then four times as many sources",
-    measured="per cent of the groups of 32 targets in which, at a tile after the first, one is corrected; less is better",
+    measured="per cent of the groups of 32 targets that are corrected at a tile after the first, less is better",
     cells=("setup", "pieces", "raised", "flash-forward", "seldom-raised", "corrections"),
 )
 def corrections(page, run):

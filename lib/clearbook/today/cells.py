@@ -195,7 +195,7 @@ def _compressed_cache(model: Model) -> str:
     return _held(growing, layers * width * window)
 
 
-def _held(growing: float, fixed: float) -> str:
+def _held(growing: int | float, fixed: int | float) -> str:
     """What so many numbers in 16 bits take, those of each token and those of the windows."""
     told = f"{_amount(2 * growing / 2**10)} KiB a token"
     return told + (f", {_amount(2 * fixed / 2**20)} MiB in windows" if fixed else "")
