@@ -71,15 +71,12 @@ claim(
 
 claim(
     beyond_the_trained_length,
-    "A window of 1,024 is as lost as all of the past: three quarters of what it shows stand at distances that training "
-    "never had.",
-    about=(LARGE, ALL, WINDOW),
+    "With a window of 1,024 it is lost, too: three quarters of what it shows stand at distances that training never "
+    "had.",
+    about=(LARGE, WINDOW),
     cell="window-of-a-model",
-    holds=lambda found: (
-        all(abs(one - other) < 0.5 for one, other in zip(found[LARGE, "", 1], found[ALL, "", 1], strict=True))
-        and below(found, WINDOW, LARGE, by=2, times=ONCE)
-    ),
-    note="At each of three places of the text; 768 of its 1,024 distances lie beyond the trained ones.",
+    holds=lambda found: below(found, WINDOW, LARGE, by=2, times=ONCE),
+    note="At each of three places of the text, at one of them less than with all of the past.",
 )
 claim(
     beyond_the_trained_length,
