@@ -131,25 +131,28 @@ SPREADS = {"spread 1": 1, "spread 2": 2, "spread 4": 4}
     contenders={ALWAYS: "the first three versions of FlashAttention", SELDOM: "the fourth"},
     cases=tuple(SPREADS),
     budget="2,048 targets and sources, tiles of 128, and then four times as many sources",
-    measured="per cent of the corrections after the first tile that change something, less is better",
+    measured="per cent of the groups of 32 targets that are corrected at a tile after the first, less is better",
     cells=("setup", "pieces", "raised", "flash-forward", "seldom-raised", "corrections"),
 )
 def corrections(page, run):
     torch.manual_seed(run.seed)
     q, k, v = SPREADS[run.case] * torch.randn(2048, 64), *torch.randn(2, 2048 * run.times, 64)
     way = page.raised if run.contender == ALWAYS else page.seldom_raised
-    return 100 * page.corrected_share(way, q, k, v)[0]
+    _, of_groups = page.corrected_share(way, q, k, v)[0]
+    return 100 * of_groups
 
 
 claim(
     corrections,
-    "Outputs and $L$ are the same up to rounding, and nearly all corrections are gone.",
+    "Without slack few targets need it at a tile, and yet most groups of 32 do. With slack hardly any group does while "
+    "the scores are spread by 1 or 2, and at a spread of 4 less than half as many do as without.",
     about=(ALWAYS, SELDOM),
-    cell="corrections",
+    cell="corrections-table",
     holds=lambda share: all(
-        max(share[SELDOM, case, times]) < 0.2 * min(share[ALWAYS, case, times])
+        min(share[ALWAYS, case, times]) > 50
+        and max(share[SELDOM, case, times]) < (1 if case != "spread 4" else min(share[ALWAYS, case, times]) / 2)
         for case in SPREADS
         for times in corrections.times
     ),
-    note="Random queries and keys; the wider the scores are spread, the more corrections are left.",
+    note="Random queries and keys; of the targets alone 6 to 17 per cent are corrected without slack.",
 )

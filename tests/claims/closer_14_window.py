@@ -11,6 +11,8 @@ from tests.claims.registry import claim, experiment
 
 PAGE = "chapters/closer/14-window.ipynb"
 ALL, CLIPPED, WINDOW, PIECES = "all of the past", "farther is 255", "a window of 256", "pieces of 256, afresh"
+LARGE, SMALL = "a window of 1,024", "a window of 32"
+WIDTHS = {LARGE: 1024, WINDOW: 256, SMALL: 32}
 
 ONCE = (1,)  # nothing is trained
 
@@ -20,7 +22,8 @@ def bits(page, contender, seed):
     ids = page.held_out[5000 * seed : 5000 * seed + 4097]
     if contender == PIECES:
         return page.surprisal(page.model, ids, stride=64)[page.trained :].mean().item()
-    ways = {ALL: page.attend_fused, CLIPPED: page.clipped, WINDOW: partial(page.my_window, W=256)}
+    ways = {ALL: page.attend_fused, CLIPPED: page.clipped}
+    ways |= {name: partial(page.my_window, W=W) for name, W in WIDTHS.items()}
     for block in page.long_model.decoder.blocks:
         block.attention.attend = ways[contender]
     return float(page.bits_of_each(page.long_model, ids)[page.trained :].mean())
@@ -31,7 +34,9 @@ def bits(page, contender, seed):
     contenders={
         ALL: "every character before it, at its true distance",
         CLIPPED: "every character before it; a distance beyond 255 counts as 255",
+        LARGE: "the last 1,024 characters, in one pass",
         WINDOW: "the last 256 characters, in one pass",
+        SMALL: "the last 32 characters, in one pass",
         PIECES: "the last 193 to 256 characters, read anew for every 64",
     },
     times=ONCE,
@@ -62,6 +67,27 @@ claim(
         and below(found, PIECES, ALL, by=2, times=ONCE)
     ),
     note="At each of three places of the text within a few hundredths of a bit.",
+)
+
+claim(
+    beyond_the_trained_length,
+    "With a window of 1,024 it is lost, too: three quarters of what it shows stand at distances that training never "
+    "had.",
+    about=(LARGE, WINDOW),
+    cell="window-of-a-model",
+    holds=lambda found: below(found, WINDOW, LARGE, by=2, times=ONCE),
+    note="At each of three places of the text, at one of them less than with all of the past.",
+)
+claim(
+    beyond_the_trained_length,
+    "Even a window of 32 costs little, since most of what a character needs stands close by.",
+    about=(SMALL, WINDOW, ALL),
+    cell="window-of-a-model",
+    holds=lambda found: (
+        all(one - other < 0.15 for one, other in zip(found[SMALL, "", 1], found[WINDOW, "", 1], strict=True))
+        and below(found, SMALL, ALL, by=2, times=ONCE)
+    ),
+    note="Four layers of it look back over more than a hundred characters.",
 )
 
 EVERYTHING = "all of 32,768 tokens"

@@ -5,7 +5,7 @@ from clearcheck import Inputs, Question, answers_to, equals, holds
 from clearcheck.author.battery import with_battery
 from clearcheck.author.cases import close, draw_sizes
 
-from .shared import LIMIT, shapes_slip
+from .shared import LIMIT, blocks_forgotten, shapes_slip
 
 
 def attend_in_blocks(Q, blocks, causal):
@@ -113,13 +113,15 @@ QUESTION = Question(
     minutes=20,
     difficulty=3,
     checks=with_battery(
-        holds("outputs alone", 3, outputs_alone),
-        equals("all sources", 3, full_attention, attend_in_blocks),
-        equals("the past only", 3, the_past_only, attend_in_blocks),
+        holds("outputs alone", 2, outputs_alone),
+        equals("all sources", 2, full_attention, attend_in_blocks),
+        equals("the past only", 2, the_past_only, attend_in_blocks),
         equals("huge scores", 2, huge_scores, attend_in_blocks),
         holds("cuts do not matter", 2, cuts_do_not_matter),
+        holds("blocks forgotten", 3, blocks_forgotten(attend_in_blocks, False)),
         off={"boundary": "its only limits are places in the text"},
     ),
+    measured=True,
     hints=(
         "Write a function for the summary of one block, m, l and O for all targets, and let your `merge` do "
         "the rest. What is the summary of no source at all?",
@@ -133,18 +135,6 @@ QUESTION = Question(
 )
 
 right, wrong = answers_to(QUESTION)
-
-
-@right
-def all_at_once(Q, blocks, causal):
-    K = np.hstack([keys for keys, _ in blocks])
-    V = np.hstack([values for _, values in blocks])
-    C = K.T @ Q / np.sqrt(len(Q))
-    if causal:
-        C[np.tril(np.ones(C.shape, dtype=bool), -1 - (C.shape[0] - C.shape[1]))] = -np.inf
-    top = C.max(axis=0)
-    E = np.exp(C - top)
-    return V @ (E / E.sum(axis=0)), top + np.log(E.sum(axis=0))
 
 
 @right
@@ -202,13 +192,32 @@ def block_by_block(Q, blocks, causal):
 
 @right
 def as_often_written(Q, blocks, causal):
-    K, V = (np.concatenate(parts, axis=1) for parts in zip(*blocks, strict=True))
-    C, N = K.T @ Q / np.sqrt(len(Q)), Q.shape[1]
+    N, S, first, kept = Q.shape[1], sum(K.shape[1] for K, _ in blocks), 0, []
+    for K, V in blocks:
+        C = K.T @ Q / np.sqrt(len(Q))
+        places = first + np.arange(len(C))[:, None]
+        if causal:
+            C = np.where(places <= np.arange(N) + S - N, C, -np.inf)
+        m = np.maximum(C.max(axis=0), -1e300)
+        e = np.exp(C - m)
+        kept.append((m, e.sum(axis=0), V @ e))
+        first += len(C)
+    top = np.max([part[0] for part in kept], axis=0)
+    total = sum(np.exp(m - top) * sums for m, sums, _ in kept)
+    products = sum(np.exp(part[0] - top) * part[2] for part in kept)
+    return products / total, top + np.log(total)
+
+
+@wrong("You hold keys, values or scores of all blocks at once; m, l and O of what has gone by are enough.")
+def all_at_once(Q, blocks, causal):
+    K = np.hstack([keys for keys, _ in blocks])
+    V = np.hstack([values for _, values in blocks])
+    C = K.T @ Q / np.sqrt(len(Q))
     if causal:
-        C = np.where(np.tri(N, len(C), len(C) - N, dtype=bool).T, C, -np.inf)
-    m = C.max(axis=0)
-    e = np.exp(C - m)
-    return V @ e / e.sum(axis=0), m + np.log(e.sum(axis=0))
+        C[np.tril(np.ones(C.shape, dtype=bool), -1 - (C.shape[0] - C.shape[1]))] = -np.inf
+    top = C.max(axis=0)
+    E = np.exp(C - top)
+    return V @ (E / E.sum(axis=0)), top + np.log(E.sum(axis=0))
 
 
 wrong.edits("""
@@ -222,102 +231,76 @@ weights.
 + return np.average(outputs, axis=0, weights=[keys.shape[1] for keys, _ in blocks]), L
 # as_often_written
 ## without_the_last [common-mistakes]: The last block is missing from your result.
-- m = C.max(axis=0)
-+ size = blocks[-1][0].shape[1] if len(blocks) > 1 else 0
-+ C, V = C[: len(C) - size], V[:, : len(C) - size]
-+ m = np.maximum(C.max(axis=0), -1e300)
-## not_divided: Your outputs are not divided by l, the sum of the exponentials.
-- return V @ e / e.sum(axis=0), m + np.log(e.sum(axis=0))
-+ return V @ e, m + np.log(e.sum(axis=0))
-## unscaled: The scores are not divided by the root of K.
-- C, N = K.T @ Q / np.sqrt(len(Q)), Q.shape[1]
-+ C, N = K.T @ Q, Q.shape[1]
-## scaled_by_k: You divide the scores by K instead of its root.
-+ C, N = K.T @ Q / len(Q), Q.shape[1]
+- top = np.max([part[0] for part in kept], axis=0)
++ kept = kept[:-1] or kept
++ top = np.max([part[0] for part in kept], axis=0)
 ## the_last_alone [what-to-remember-of-a-block]: Your result is that of the last block alone.
-- m = C.max(axis=0)
-+ first = len(C) - blocks[-1][0].shape[1]
-+ C, V = C[first:], V[:, first:]
-+ m = np.maximum(C.max(axis=0), -1e300)
++ kept = kept[-1:]
++ top = np.max([part[0] for part in kept], axis=0)
+## not_divided: Your outputs are not divided by l, the sum of the exponentials.
+- return products / total, top + np.log(total)
++ return products, top + np.log(total)
 ## logarithm_without_maximum: Your L is the logarithm of the sum after the maximum was subtracted; add it again.
-- m = C.max(axis=0)
-- e = np.exp(C - m)
-- return V @ e / e.sum(axis=0), m + np.log(e.sum(axis=0))
-+ e = np.exp(C - C.max(axis=0))
-+ return V @ e / e.sum(axis=0), np.log(e.sum(axis=0))
++ return products / total, np.log(total)
 ## maximum_for_logarithm: Your L is the largest score; the logarithm of the sum is missing.
-- return V @ e / e.sum(axis=0), m + np.log(e.sum(axis=0))
-+ return V @ e / e.sum(axis=0), m
++ return products / total, top
 ## denominator_itself: You return the denominator and not its logarithm.
-+ return V @ e / e.sum(axis=0), np.exp(m) * e.sum(axis=0)
++ return products / total, np.exp(top) * total
+## logarithm_to_base_two: Your L is a logarithm to base 2; it has to undo the exponential, whose base is e.
++ return products / total, top / np.log(2) + np.log2(total)
+## unscaled: The scores are not divided by the root of K.
+- C = K.T @ Q / np.sqrt(len(Q))
++ C = K.T @ Q
+## scaled_by_k: You divide the scores by K instead of its root.
++ C = K.T @ Q / len(Q)
+## scaled_by_the_values: You divide the scores by the root of the width of the values; it is the width of the keys.
++ C = K.T @ Q / np.sqrt(len(V))
 ## targets_first: You put the targets at the beginning of the text; they are its last N tokens.
-- C = np.where(np.tri(N, len(C), len(C) - N, dtype=bool).T, C, -np.inf)
-+ C = np.where(np.tri(N, len(C), 0, dtype=bool).T, C, -np.inf)
+- C = np.where(places <= np.arange(N) + S - N, C, -np.inf)
++ C = np.where(places <= np.arange(N), C, -np.inf)
 ## not_itself: With `causal` your targets do not see themselves.
--     C = np.where(np.tri(N, len(C), len(C) - N, dtype=bool).T, C, -np.inf)
-- m = C.max(axis=0)
-+     C = np.where(np.tri(N, len(C), len(C) - N - 1, dtype=bool).T, C, -np.inf)
-+ m = np.maximum(C.max(axis=0), -1e300)
++ C = np.where(places < np.arange(N) + S - N, C, -np.inf)
 ## one_ahead: With `causal` your targets see one token of the future.
-- C = np.where(np.tri(N, len(C), len(C) - N, dtype=bool).T, C, -np.inf)
-+ C = np.where(np.tri(N, len(C), len(C) - N + 1, dtype=bool).T, C, -np.inf)
-## no_mask: You do not look at `causal`: your targets see the future.
-- C, N = K.T @ Q / np.sqrt(len(Q)), Q.shape[1]
-- if causal:
--     C = np.where(np.tri(N, len(C), len(C) - N, dtype=bool).T, C, -np.inf)
-+ C = K.T @ Q / np.sqrt(len(Q))
-## always_a_mask: You use the mask without being asked; `causal` false should hide nothing.
-- if causal:
--     C = np.where(np.tri(N, len(C), len(C) - N, dtype=bool).T, C, -np.inf)
-+ late = max(len(C) - N, 0)
-+ C = np.where(np.tri(N, len(C), late, dtype=bool).T, C, -np.inf)
-## places_restart: You number the sources of each block from 0 again; the mask needs their positions in the whole text.
-- C = np.where(np.tri(N, len(C), len(C) - N, dtype=bool).T, C, -np.inf)
-+ places = np.concatenate([np.arange(keys.shape[1]) for keys, _ in blocks])
-+ C = np.where(places[:, None] <= np.arange(N) + len(C) - N, C, -np.inf)
-## softmax_over_targets [one-pass-is-enough]: You normalise over the targets; the weights of one target should sum to 1.
-- e = np.exp(C - m)
-- return V @ e / e.sum(axis=0), m + np.log(e.sum(axis=0))
-+ L = m + np.log(np.exp(C - m).sum(axis=0))
-+ e = np.exp(C - np.maximum(C.max(axis=1, keepdims=True), -1e300))
-+ return V @ (e / np.maximum(e.sum(axis=1, keepdims=True), 1e-300)), L
-## no_maximum [one-pass-is-enough]: Your exponentials overflow for scores in the tens of thousands: subtract the largest
-score first.
-- m = C.max(axis=0)
-- e = np.exp(C - m)
-- return V @ e / e.sum(axis=0), m + np.log(e.sum(axis=0))
-+ e = np.exp(C)
-+ return V @ e / e.sum(axis=0), np.log(e.sum(axis=0))
++ C = np.where(places <= np.arange(N) + S - N + 1, C, -np.inf)
 ## hidden_by_zero [what-to-remember-of-a-block]: A hidden source still takes part with the score 0; it has to get no
 weight at all.
-- C = np.where(np.tri(N, len(C), len(C) - N, dtype=bool).T, C, -np.inf)
-+ C = np.where(np.tri(N, len(C), len(C) - N, dtype=bool).T, C, 0.0)
++ C = np.where(places <= np.arange(N) + S - N, C, 0.0)
+## hidden_in_the_middle: Your hidden scores are −50 000, and real scores can be lower: only −∞ is below all of them.
++ C = np.where(places <= np.arange(N) + S - N, C, -5e4)
+## hidden_not_low_enough: Your hidden scores are −10 000, and real scores can be lower: only −∞ is below all of them.
++ C = np.where(places <= np.arange(N) + S - N, C, -1e4)
+## no_mask: You do not look at `causal`: your targets see the future.
+- if causal:
+-     C = np.where(places <= np.arange(N) + S - N, C, -np.inf)
+## always_a_mask: You use the mask without being asked; `causal` false should hide nothing.
+- if causal:
+-     C = np.where(places <= np.arange(N) + S - N, C, -np.inf)
++ C = np.where(places <= np.arange(N) + max(S - N, 0), C, -np.inf)
+## places_restart: You number the sources of each block from 0 again; the mask needs their positions in the whole text.
+- places = first + np.arange(len(C))[:, None]
++ places = np.arange(len(C))[:, None]
 ## mask_of_whole_blocks: You leave out blocks that begin after a target, and show the others whole; inside a block the
 mask goes on.
-+ sizes = [keys.shape[1] for keys, _ in blocks]
-+ begins = np.repeat(np.cumsum([0, *sizes[:-1]]), sizes)
-+ C = np.where(begins[:, None] <= np.arange(N) + len(C) - N, C, -np.inf)
-## logarithm_to_base_two: Your L is a logarithm to base 2; it has to undo the exponential, whose base is e.
-- return V @ e / e.sum(axis=0), m + np.log(e.sum(axis=0))
-+ return V @ e / e.sum(axis=0), m / np.log(2) + np.log2(e.sum(axis=0))
-## scaled_by_the_values: You divide the scores by the root of the width of the values; it is the width of the keys.
-- C, N = K.T @ Q / np.sqrt(len(Q)), Q.shape[1]
-+ C, N = K.T @ Q / np.sqrt(len(V)), Q.shape[1]
++ places = first + 0 * np.arange(len(C))[:, None]
+## places_in_eight_bits: You number the sources in so few bits that in a long text the numbers begin anew.
++ places = (first + np.arange(len(C))[:, None]).astype(np.int8)
+## softmax_over_targets [one-pass-is-enough]: You normalise over the targets; the weights of one target should sum to 1.
+- kept.append((m, e.sum(axis=0), V @ e))
++ f = np.exp(C - np.maximum(C.max(axis=1, keepdims=True), -1e300))
++ kept.append((m, e.sum(axis=0), V @ (f / np.maximum(f.sum(axis=1, keepdims=True), 1e-300))))
+...
+- return products / total, top + np.log(total)
++ return sum(part[2] for part in kept), top + np.log(total)
+## no_maximum [one-pass-is-enough]: Your exponentials overflow for scores in the tens of thousands: subtract the largest
+score first.
+- m = np.maximum(C.max(axis=0), -1e300)
++ m = np.zeros(N)
 ## largest_score_from_zero: Your largest score begins at a fixed number; where all scores are far below it, every
 exponential vanishes.
-- m = C.max(axis=0)
 + m = C.max(axis=0, initial=0)
 ## largest_may_be_hidden: The largest score that you subtract may be that of a hidden source; then every exponential of
 the visible ones vanishes.
 + m = (K.T @ Q / np.sqrt(len(Q))).max(axis=0)
-## hidden_in_the_middle: Your hidden scores are −50 000, and real scores can be lower: only −∞ is below all of them.
-- C = np.where(np.tri(N, len(C), len(C) - N, dtype=bool).T, C, -np.inf)
-+ C = np.where(np.tri(N, len(C), len(C) - N, dtype=bool).T, C, -5e4)
-## hidden_not_low_enough: Your hidden scores are −10 000, and real scores can be lower: only −∞ is below all of them.
-+ C = np.where(np.tri(N, len(C), len(C) - N, dtype=bool).T, C, -1e4)
-## places_in_eight_bits: You number the sources in so few bits that in a long text the numbers begin anew.
-+ places = np.arange(len(C)).astype(np.int8)
-+ C = np.where(places[:, None] <= np.arange(N) + len(C) - N, C, -np.inf)
 # block_by_block
 ## never_shrunk [what-to-remember-of-a-block]: The old sums are not shrunk when a later block has a larger score.
 - sums = shrink * sums + factor * e.sum(axis=0)

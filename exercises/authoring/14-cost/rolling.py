@@ -94,7 +94,7 @@ QUESTION = Question(
         "In which column does token number `length` belong, when the first token has number 0? And how many "
         "columns hold a token once it is stored?",
         "A column that was never used holds a number all the same, and a softmax gives weight to every score "
-        "it is shown. Cut keys and values before you compute scores, and work on copies.",
+        "it is shown. Cut keys and values before you compute scores. And by what is a score divided?",
     ),
     section="a-cache-that-rolls",
     inputs=Inputs(axes("K", "V", "K", "KW", "VW"), lambda k, v, q, keys, *rest: q @ keys / np.sqrt(len(q))),

@@ -5,7 +5,7 @@ from clearcheck import Inputs, Question, answers_to, equals, holds
 from clearcheck.author.battery import in_cases_of, with_battery
 from clearcheck.author.cases import close, draw_sizes
 
-from .shared import LIMIT, shapes_slip
+from .shared import LIMIT, blocks_forgotten, shapes_slip
 
 
 def attend_seldom(Q, blocks, slack):
@@ -96,19 +96,21 @@ QUESTION = Question(
     minutes=20,
     difficulty=3,
     checks=with_battery(
-        holds("the same as attention", 3, the_same_as_attention),
-        equals("small steps", 3, small_steps, attend_seldom),
+        holds("the same as attention", 2, the_same_as_attention),
+        equals("small steps", 2, small_steps, attend_seldom),
         equals("hardly ever and always", 2, no_slack, attend_seldom),
         equals("exactly the slack", 1, exactly_the_slack, attend_seldom),
         equals("huge scores", 2, huge_scores, attend_seldom),
+        holds("blocks forgotten", 2, blocks_forgotten(attend_seldom, 1.0)),
         more={"boundary": in_cases_of("exactly the slack")},
     ),
+    measured=True,
     hints=(
         "Take your answer to question 4 and look at the one line where the new maximum is made. For each target it is "
         "either the largest score of the block or the m that was there.",
         "Everything after that line stays: old sums times exp(old m − new m), and exponentials of score − new m. Where "
         "m has not moved the factor is 1 by itself.",
-        "`np.where(own > m + slack, own, m)` chooses for each target; the same comparison, added up, counts the moves. "
+        "Compare for each target on its own; `np.where` then chooses. The same comparison, added up, counts the moves. "
         "The first block gives m its first value, which is no move.",
     ),
     section="four-versions",
@@ -171,6 +173,20 @@ def target_by_target(Q, blocks, slack):
         logs.append(m + np.log(total))
         moves.append(moved)
     return np.array(outputs).T, np.array(logs), np.array(moves)
+
+
+@wrong("You hold keys, values or scores of all blocks at once; m, l and O of what has gone by are enough.")
+def all_at_once(Q, blocks, slack):
+    K, V = (np.concatenate(parts, axis=1) for parts in zip(*blocks, strict=True))
+    C = K.T @ Q / np.sqrt(len(Q))
+    ends = np.cumsum([keys.shape[1] for keys, _ in blocks])[:-1]
+    m, *others = (part.max(axis=0) for part in np.split(C, ends))
+    moves = np.zeros(Q.shape[1], dtype=int)
+    for own in others:
+        moves += own > m + slack
+        m = np.where(own > m + slack, own, m)
+    e = np.exp(C - C.max(axis=0))
+    return V @ e / e.sum(axis=0), C.max(axis=0) + np.log(e.sum(axis=0)), moves
 
 
 wrong.edits("""

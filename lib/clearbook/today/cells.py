@@ -170,6 +170,8 @@ def lacking(model: Model) -> list[str]:
 
 def _cache(model: Model) -> str:
     """Keys and values in 16 bits: what each further token adds, and what the windows of a long text hold in all."""
+    if model.get("compressed"):
+        return _compressed_cache(model)
     mix, latent, heads = model.get("mix"), model.get("latent"), model.get("kv_heads")
     shared = model.get("keys_are_values") or model.get("kv_heads_full")
     if not mix or sum(mix.values()) != model.get("layers") or shared or not (latent or heads):
@@ -178,10 +180,29 @@ def _cache(model: Model) -> str:
         numbers = latent["key_value"] + latent["rotated"]
     else:
         numbers = 2 * heads * (model.get("d_head") or model.get("d_model") // model.get("heads"))
-    growing = 2 * numbers * sum(mix.get(kind, 0) for kind in ("full", "selected"))
-    fixed = 2 * numbers * sum(mix.get(kind, 0) for kind in ("window", "chunk")) * (model.get("window") or 0)
-    told = f"{growing / 2**10:,.0f} KiB a token"
-    return told + (f", {fixed / 2**20:,.0f} MiB in windows" if fixed else "")
+    growing = numbers * sum(mix.get(kind, 0) for kind in ("full", "selected"))
+    growing += (model.get("indexer") or 0) * mix.get("selected", 0)
+    fixed = numbers * sum(mix.get(kind, 0) for kind in ("window", "chunk")) * (model.get("window") or 0)
+    uncounted = ", without an indexer's keys" if mix.get("selected") and not model.get("indexer") else ""
+    return _held(growing, fixed) + uncounted
+
+
+def _compressed_cache(model: Model) -> str:
+    """Keys that serve as values, of which some layers merge several; the last ones of every layer stay as they are."""
+    merged, layers, width, window = model.need("compressed", "layers", "d_head", "window")
+    least = min(merged)  # the layers with an indexer
+    growing = width * sum(n / tokens for tokens, n in merged.items()) + model.need("indexer")[0] * merged[least] / least
+    return _held(growing, layers * width * window)
+
+
+def _held(growing: int | float, fixed: int | float) -> str:
+    """What so many numbers in 16 bits take, those of each token and those of the windows."""
+    told = f"{_amount(2 * growing / 2**10)} KiB a token"
+    return told + (f", {_amount(2 * fixed / 2**20)} MiB in windows" if fixed else "")
+
+
+def _amount(number: float) -> str:
+    return f"{number:,.0f}" if number >= 10 or number == round(number) else f"{number:.1f}"
 
 
 def _residual(model: Model) -> str:
@@ -256,7 +277,12 @@ COLUMNS = {
     "qk_norm": Column("QK-norm", ("qk_norm",), lambda model: "yes" if model.get("qk_norm") else ""),
     "missing": Column("your file lacks", LACKING, lambda model: ", ".join(lacking(model)), lacking),
     "cache": Column(
-        "cache in 16 bits", ("layers", "mix", "window", "kv_heads", "d_head", "heads", "d_model", "latent"), _cache
+        "cache in 16 bits",
+        (
+            *("layers", "mix", "window", "kv_heads", "d_head", "heads", "d_model", "latent"),
+            *("indexer", "compressed"),
+        ),
+        _cache,
     ),
     "residual": Column("residual", ("streams", "weighted_sum"), _residual),
     "feed_forward": Column("feed-forward", ("feed_forward", "experts", "d_ff"), _feed_forward),

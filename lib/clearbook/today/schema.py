@@ -92,6 +92,12 @@ def _released(value: Any) -> str:
     return ""
 
 
+def _merged(value: Any) -> str:
+    expected = "a number of layers for each number of tokens whose keys are merged, such as {4: 21, 128: 20}"
+    right = isinstance(value, Mapping) and value and all(isinstance(n, int) and n > 1 for n in value)
+    return "" if right and not any(map(_whole, value.values())) else expected
+
+
 def _counts(needed: tuple[str, ...], allowed: tuple[str, ...], least: int) -> Check:
     """A few whole numbers by name: those that are needed, and none that is not allowed."""
     expected = f"numbers from {least} on for {', '.join(needed) or 'some of ' + ', '.join(allowed)}"
@@ -129,6 +135,8 @@ FACTS: dict[str, Check] = {
     "mix": _counts((), tuple(LAYERS), 1),  # how many layers do what, or in which proportion
     "window": _whole,
     "selected": _whole,  # tokens that an indexer leaves to a query
+    "indexer": _whole,  # width of the keys by which it selects, one for each token or merged key
+    "compressed": _merged,  # layers, by the number of tokens whose keys are merged into one
     "linear": _words,  # what stands where layers do not attend
     "keys_are_values": _flag,
     "sinks": _flag,

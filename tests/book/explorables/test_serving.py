@@ -8,7 +8,7 @@ from tests.book.explorables.shown import stored_data
 
 def serving(way, prompt, chunk, others):
     """Milliseconds until the first token of the new text, and the longest wait of the others."""
-    data = stored_data("serving-timeline")
+    data = {name: float(value) for name, value in stored_data("serving-timeline").items()}
     machine = Machine(data["flops"], data["bytes"])
     pairs = 2 * data["layers"] * data["width"] * prompt**2 / data["flops"]
     cached = 2 * data["size"] * data["layers"] * data["kept"]  # bytes a token
