@@ -82,7 +82,7 @@ def _mix(model: Model) -> str:
     mix = model.get("mix")
     if mix is None:
         return ""
-    known = {name: model.get(name) for name in ("window", "selected", "linear")}
+    known = {name: model.get(name) for name in ("window", "selected", "pooled", "linear")}
     told = {LAYERS[kind].format(**known): count for kind, count in mix.items()}
     if len(mix) == 1:
         return f"every layer {next(iter(told))}"
@@ -235,7 +235,7 @@ COLUMNS = {
     "shape": Column("shape", ("layers", "encoder_layers", "d_model"), _shape),
     "context": Column("context", ("context",), lambda model: count_in_words(model.get("context"))),
     "heads": Column("attention", ("attention", "heads", "kv_heads", "kv_heads_full", "latent"), _heads),
-    "mix": Column("layers", ("mix", "window", "selected", "linear"), _mix),
+    "mix": Column("layers", ("mix", "window", "selected", "pooled", "linear"), _mix),
     "extras": Column("also", ("qk_norm", "sinks", "gated_attention", "softcap"), _extras),
     "positions": Column(
         "positions",

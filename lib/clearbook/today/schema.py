@@ -15,6 +15,8 @@ LAYERS = {  # what the layers of a mix do
     "window": "with a window of {window:,}",
     "chunk": "in chunks of {window:,}",
     "selected": "on {selected:,} selected tokens",
+    "chosen": "with one and {selected:,} chosen keys of {pooled[chosen]} tokens each",
+    "pooled": "with one and all keys of {pooled[pooled]} tokens each",
     "linear": "linear ({linear})",
     "state": "state space ({linear})",
     "experts": "experts alone",
@@ -128,7 +130,8 @@ FACTS: dict[str, Check] = {
     "latent": _counts(LATENT, ("query", *LATENT), 1),  # widths of multi-head latent attention
     "mix": _counts((), tuple(LAYERS), 1),  # how many layers do what, or in which proportion
     "window": _whole,
-    "selected": _whole,  # tokens that an indexer leaves to a query
+    "selected": _whole,  # tokens, or keys of several tokens, that an indexer leaves to a query
+    "pooled": _counts(("chosen", "pooled"), ("chosen", "pooled"), 2),  # tokens in a key of such layers
     "linear": _words,  # what stands where layers do not attend
     "keys_are_values": _flag,
     "sinks": _flag,

@@ -1,4 +1,4 @@
-"""Tokens and experts: who is chosen and with what weight, beside the router of the library, and the rule for the bias."""
+"""Tokens and experts: who is chosen and with what weight, beside the library's router, and the rule for the bias."""
 
 import numpy as np
 import pytest
