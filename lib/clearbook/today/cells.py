@@ -82,7 +82,7 @@ def _mix(model: Model) -> str:
     mix = model.get("mix")
     if mix is None:
         return ""
-    known = {name: model.get(name) for name in ("window", "selected", "linear")}
+    known = {name: model.get(name) for name in ("window", "selected", "pooled", "linear")}
     told = {LAYERS[kind].format(**known): count for kind, count in mix.items()}
     if len(mix) == 1:
         return f"every layer {next(iter(told))}"
@@ -170,8 +170,8 @@ def lacking(model: Model) -> list[str]:
 
 def _cache(model: Model) -> str:
     """Keys and values in 16 bits: what each further token adds, and what the windows of a long text hold in all."""
-    if model.get("compressed"):
-        return _compressed_cache(model)
+    if model.get("pooled"):
+        return _pooled_cache(model)
     mix, latent, heads = model.get("mix"), model.get("latent"), model.get("kv_heads")
     shared = model.get("keys_are_values") or model.get("kv_heads_full")
     if not mix or sum(mix.values()) != model.get("layers") or shared or not (latent or heads):
@@ -182,16 +182,18 @@ def _cache(model: Model) -> str:
         numbers = 2 * heads * (model.get("d_head") or model.get("d_model") // model.get("heads"))
     growing = numbers * sum(mix.get(kind, 0) for kind in ("full", "selected"))
     growing += (model.get("indexer") or 0) * mix.get("selected", 0)
+    if latent and (borrowed := model.get("borrowed_layers")):  # the layers without positions, some of which keep nothing
+        growing -= latent["rotated"] * (model.get("nope_layers") or 0) + latent["key_value"] * borrowed
     fixed = numbers * sum(mix.get(kind, 0) for kind in ("window", "chunk")) * (model.get("window") or 0)
     uncounted = ", without an indexer's keys" if mix.get("selected") and not model.get("indexer") else ""
     return _held(growing, fixed) + uncounted
 
 
-def _compressed_cache(model: Model) -> str:
-    """Keys that serve as values, of which some layers merge several; the last ones of every layer stay as they are."""
-    merged, layers, width, window = model.need("compressed", "layers", "d_head", "window")
-    least = min(merged)  # the layers with an indexer
-    growing = width * sum(n / tokens for tokens, n in merged.items()) + model.need("indexer")[0] * merged[least] / least
+def _pooled_cache(model: Model) -> str:
+    """Keys that serve as values, each of several tokens; the last tokens of every layer are kept one by one."""
+    mix, pooled, layers, width, window, indexer = model.need("mix", "pooled", "layers", "d_head", "window", "indexer")
+    growing = width * sum(mix[kind] / tokens for kind, tokens in pooled.items())
+    growing += indexer * mix["chosen"] / pooled["chosen"]
     return _held(growing, layers * width * window)
 
 
@@ -256,7 +258,7 @@ COLUMNS = {
     "shape": Column("shape", ("layers", "encoder_layers", "d_model"), _shape),
     "context": Column("context", ("context",), lambda model: count_in_words(model.get("context"))),
     "heads": Column("attention", ("attention", "heads", "kv_heads", "kv_heads_full", "latent"), _heads),
-    "mix": Column("layers", ("mix", "window", "selected", "linear"), _mix),
+    "mix": Column("layers", ("mix", "window", "selected", "pooled", "linear"), _mix),
     "extras": Column("also", ("qk_norm", "sinks", "gated_attention", "softcap"), _extras),
     "positions": Column(
         "positions",
@@ -280,7 +282,7 @@ COLUMNS = {
         "cache in 16 bits",
         (
             *("layers", "mix", "window", "kv_heads", "d_head", "heads", "d_model", "latent"),
-            *("indexer", "compressed"),
+            *("indexer", "pooled", "nope_layers", "borrowed_layers"),
         ),
         _cache,
     ),

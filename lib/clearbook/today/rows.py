@@ -18,6 +18,9 @@ NEEDED = (
     ("window", "window"),
     ("chunk", "window"),
     ("selected", "selected"),
+    ("chosen", "selected"),
+    ("chosen", "pooled"),
+    ("pooled", "pooled"),
     ("linear", "linear"),
     ("state", "linear"),
 )

@@ -15,6 +15,8 @@ LAYERS = {  # what the layers of a mix do
     "window": "with a window of {window:,}",
     "chunk": "in chunks of {window:,}",
     "selected": "on {selected:,} selected tokens",
+    "chosen": "with one and {selected:,} chosen keys of {pooled[chosen]} tokens each",
+    "pooled": "with one and all keys of {pooled[pooled]} tokens each",
     "linear": "linear ({linear})",
     "state": "state space ({linear})",
     "experts": "experts alone",
@@ -92,12 +94,6 @@ def _released(value: Any) -> str:
     return ""
 
 
-def _merged(value: Any) -> str:
-    expected = "a number of layers for each number of tokens whose keys are merged, such as {4: 21, 128: 20}"
-    right = isinstance(value, Mapping) and value and all(isinstance(n, int) and n > 1 for n in value)
-    return "" if right and not any(map(_whole, value.values())) else expected
-
-
 def _counts(needed: tuple[str, ...], allowed: tuple[str, ...], least: int) -> Check:
     """A few whole numbers by name: those that are needed, and none that is not allowed."""
     expected = f"numbers from {least} on for {', '.join(needed) or 'some of ' + ', '.join(allowed)}"
@@ -134,9 +130,9 @@ FACTS: dict[str, Check] = {
     "latent": _counts(LATENT, ("query", *LATENT), 1),  # widths of multi-head latent attention
     "mix": _counts((), tuple(LAYERS), 1),  # how many layers do what, or in which proportion
     "window": _whole,
-    "selected": _whole,  # tokens that an indexer leaves to a query
-    "indexer": _whole,  # width of the keys by which it selects, one for each token or merged key
-    "compressed": _merged,  # layers, by the number of tokens whose keys are merged into one
+    "selected": _whole,  # tokens, or keys of several tokens, that an indexer leaves to a query
+    "indexer": _whole,  # width of the keys by which it selects, one for each token or pooled key
+    "pooled": _counts(("chosen", "pooled"), ("chosen", "pooled"), 2),  # tokens in a key of such layers
     "linear": _words,  # what stands where layers do not attend
     "keys_are_values": _flag,
     "sinks": _flag,
@@ -153,6 +149,7 @@ FACTS: dict[str, Check] = {
     "rotated": _share,  # of the width of a head
     "rotated_window": _share,  # in layers with a window, where these differ
     "nope_layers": _whole,
+    "borrowed_layers": _whole,  # that read what another layer keeps, and keep nothing themselves
     "norm": _one_of("RMSNorm", "LayerNorm"),
     "norm_place": _one_of("before", "after", "before and after"),
     "qk_norm": _flag,

@@ -1,4 +1,4 @@
-"""Tokens and experts: who is chosen and with what weight, beside the router of the library, and the rule for the bias."""
+"""Tokens and experts: who is chosen and with what weight, beside the library's router, and the rule for the bias."""
 
 import numpy as np
 import pytest
@@ -9,12 +9,15 @@ from tests.book.explorables.shown import stored_data
 
 
 def chosen(bias, k):
-    """Loads of all experts, and the weights of every token, N × E, as the library's router gives them."""
+    """Loads of all experts, and the weights of every token, N × E, as the library's router gives them.
+
+    Of equal ones the first is chosen, as in the explorable, whatever the last bits say.
+    """
     scores = torch.tensor(stored_data("expert-routing")["scores"], dtype=torch.float64)
     router = GroupRouter(scores.shape[1], scores.shape[1], score=lambda x: x, normalise=True).double()
     with torch.no_grad():
         router.weight.copy_(torch.eye(scores.shape[1]))
-        router.correction.copy_(torch.tensor(bias))
+        router.correction.copy_(torch.tensor(bias, dtype=torch.float64) + 1e-9 * torch.arange(scores.shape[1], 0, -1))
         _, weights, experts = router.choose(scores, k)
     dense = torch.zeros_like(scores).scatter(1, experts, weights)
     return (dense > 0).sum(0).numpy(), dense.numpy()
@@ -27,7 +30,7 @@ def test_choice_and_weights_are_those_of_the_router(show, k):
     shown.press("k", k)
     for bias in ([0, 0, 0, 0], [-0.25, 0.05, 0.06, 0.11], [0.41, -0.33, 0.07, 0.5]):
         shown.set(**{f"bias_{e}": b for e, b in enumerate(bias)})
-        loads, weights = chosen(np.array(bias) + 1e-9 * np.arange(4, 0, -1), k)  # the first of equals
+        loads, weights = chosen(bias, k)
         shown.agrees_with("load", loads)
         for token in (1, 4, 6):
             shown.set(token=token)

@@ -30,9 +30,9 @@ def test_one_rank_reaches_the_goal():
     data = stored_data("latent-cache")
     all_of_them = 2 * data["heads"] * data["width"]
     kept = [
-        R
-        for R, bits in zip(data["ranks"], data["bits"], strict=True)
-        if 4 * R <= all_of_them and bits - data["full"] <= 0.05 and R <= data["width"]
+        rank
+        for rank, bits in zip(data["ranks"], data["bits"], strict=True)
+        if 4 * rank <= all_of_them and bits - data["full"] <= 0.05 and rank <= data["width"]
     ]
     assert len(kept) == 1
 
@@ -48,6 +48,7 @@ def test_what_is_written_is_the_law_of_the_model(show, parts):
     for g in (1, 4, 8):
         shown.set(drafted=g)
         shown.verify({"a": a, "tokens": sum(a**i for i in range(g + 1))})
+    shown.agrees_with("p", p)
     shown.agrees_with("accepted", both)
     shown.agrees_with("rest", left_out / max(left_out.sum(), 1e-300))
     shown.agrees_with("written", p)

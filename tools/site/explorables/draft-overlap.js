@@ -30,7 +30,6 @@
         html("p", {}, ...shown("acceptance rate a = ", "a"), ...shown(" · tokens a pass, if each is accepted with a: ", "tokens")),
         html("div", { class: "controls" }, this.from.box, this.drafted.box),
         html("p", {}, `Goal: a draft, not the model's own distribution, with which a pass writes ${fixed(goal, 1)} tokens or more, and no probability changes.`));
-      words.forEach((_, w) => this.put({ [`p-${w}`]: fixed(p[w], 2) }));
     }
 
     judge(guess) {
@@ -40,6 +39,7 @@
     update() {
       const { p } = this.data;
       const parts = this.parts.map((part) => part.value);
+      p.forEach((x, w) => this.put({ [`p-${w}`]: fixed(x, 2) }));
       if (!sum(parts)) {
         p.forEach((_, w) => this.put({ [`draft-${w}`]: "–", [`accepted-${w}`]: "–", [`rest-${w}`]: "–", [`written-${w}`]: "–" }));
         this.put({ a: "–", tokens: "–" });

@@ -5,9 +5,11 @@
   const MOST = 0.5; // of a bias, either way
   const FALL = 0.15;
 
-  // The k experts with the largest r + b, the first of equals first.
-  const choose = (r, b, k) =>
-    range(r.length).sort((one, other) => (r[other] + b[other]) - (r[one] + b[one]) || one - other).slice(0, k);
+  // The k experts with the largest r + b, the first of equals first; equal is what the last bits alone tell apart.
+  const choose = (r, b, k) => {
+    const score = (e) => Math.round(1e6 * (r[e] + b[e]));
+    return range(r.length).sort((one, other) => score(other) - score(one) || one - other).slice(0, k);
+  };
 
   class ExpertRouting extends Explorable {
     static needs = { scores: "rows", step: "number" };
@@ -24,7 +26,7 @@
           [[0, "none"], [this.leaving(), `${this.leaving()} of them`], [this.data.scores.length, "all"]], /^(load|fair|weight|most)/, (guess) => this.judge(guess)),
         html("div", { class: "controls" }, this.k.box, this.button("balance", "One step of the rule", () => this.balance()),
           this.button("reset", "All biases 0", () => this.biases.forEach((b) => b.set(0)))),
-        html("div", { class: "controls" }, ...this.biases.map((b) => b.box)),
+        ...[this.biases.slice(0, 2), this.biases.slice(2)].map((pair) => html("div", { class: "controls" }, ...pair.map((b) => b.box))),
         this.picture, this.status, this.grid(range(this.experts).map((e) => `f${e + 1}`), [["tokens", "load"], ["weight in the output", "weight"]]),
         html("div", { class: "controls" }, this.token.box),
         html("p", {}, "Goal: with one expert for a token, no expert without work and none with more than two tokens."));
