@@ -109,7 +109,7 @@ def wrong_attempts(page, run):
 
 
 OTHERS = "against the others"
-TWO, THOUSAND = "2 answers", "1,000 answers"
+TWO, THREE, THOUSAND = "2 answers", "3 answers", "1,000 answers"
 
 
 @experiment(
@@ -119,7 +119,7 @@ TWO, THOUSAND = "2 answers", "1,000 answers"
         WRONG: "the wrong attempts, lowered",
         OTHERS: "each attempt by its reward less the mean of the others' in its group",
     },
-    cases=(TWO, THOUSAND),
+    cases=(TWO, THREE, THOUSAND),
     budget="10 steps of 4 attempts at each of 64 problems, rate 1, from one chance in ten",
     measured="per cent: the mean chance of the right answer, more is better",
     cells=("setup", "guessers"),
@@ -151,13 +151,17 @@ claim(
 )
 claim(
     rewards,
-    "With four times the steps they are no worse than GRPO.",
-    about=(RIGHT, GRPO),
+    "With four times the steps they are no worse than GRPO, and the given sums are ahead of both.",
+    about=(RIGHT, GRPO, GIVEN),
     cell="grpo-runs",
     holds=lambda found: (
-        mean(found[RIGHT, ONE, 4]) > mean(found[GRPO, ONE, 4]) and ahead(found, RIGHT, GRPO, ONE, 4, by=-3)
+        mean(found[RIGHT, ONE, 4]) > mean(found[GRPO, ONE, 4])
+        and ahead(found, RIGHT, GRPO, ONE, 4, by=-3)
+        and all(ahead(found, GIVEN, way, ONE, 4) for way in (RIGHT, GRPO))
     ),
-    note="By then both have most attempts right, and the seeds overlap.",
+    note="By then all have most attempts right, and the seeds of the two that learn from rewards overlap.",
+    verdict="changed",
+    before="With four times the steps they are no worse than GRPO.",
 )
 claim(
     rewards,
@@ -186,16 +190,18 @@ claim(
 )
 claim(
     guessing,
-    "With two answers the wrong attempts alone are ahead after ten steps, with a thousand the right ones. With four "
-    "times the steps all three arrive at the same chance, to a few in a hundred.",
+    "With two answers the wrong attempts alone are ahead after ten steps. With three they are no longer, and with a "
+    "thousand the right ones are. With four times the steps all three arrive at the same chance, to a few in a "
+    "hundred.",
     about=(WRONG, RIGHT),
     cell="guessers-run",
     holds=lambda found: (
         ahead(found, WRONG, RIGHT, TWO, 1)
+        and mean(found[RIGHT, THREE, 1]) > mean(found[WRONG, THREE, 1])
         and ahead(found, RIGHT, WRONG, THOUSAND, 1)
         and all(
             abs(one - other) < 3
-            for case in (TWO, THOUSAND)
+            for case in (TWO, THREE, THOUSAND)
             for way in (WRONG, OTHERS)
             for one in found[way, case, 4]
             for other in found[RIGHT, case, 4]
@@ -220,8 +226,7 @@ claim(
 )
 claim(
     wrong_attempts,
-    "Lowering the wrong ones alone makes an early adder worse, and the longer it goes on the worse: the chance goes to "
-    "other wrong answers.",
+    "Lowering the wrong ones alone makes an early adder worse, and the longer it goes on the worse.",
     about=(WRONG, RIGHT),
     cell="wrong-attempts",
     holds=lambda found: all(
@@ -229,5 +234,116 @@ claim(
         and min(found[RIGHT, f"{EARLY}, {what}", 4]) > max(found[WRONG, f"{EARLY}, {what}", 1])
         for what in (ONE, MANY)
     ),
-    note="By one attempt as by sixty-four.",
+    note="By one attempt as by sixty-four. The page had given a reason, that the chance goes to other wrong answers; "
+    "on average it goes to the right one as well, and it was the noise.",
+    verdict="changed",
+    before="Lowering the wrong ones alone makes an early adder worse, and the longer it goes on the worse: the chance "
+    "goes to other wrong answers.",
+)
+
+
+START, MANY_PROBLEMS = "the adder as it began", "wrong attempts alone, of eight times as many problems a step"
+
+
+@experiment(
+    PAGE,
+    contenders={
+        START: "no step",
+        WRONG: "the wrong attempts alone, made less likely",
+        MANY_PROBLEMS: "the same with 128 problems a step in place of 16",
+    },
+    cases=(EARLY,),
+    budget="50 steps with 8 attempts at each problem, rate 0.001, from the early adder",
+    measured="right attempts in per cent on the page's 120 problems, more is better",
+    cells=CELLS,
+)
+def enough_attempts(page, run):
+    weights = begun(page, *STARTS[EARLY])
+    n_problems = 128 if run.contender == MANY_PROBLEMS else 16
+
+    def on_wrong_attempts(model):
+        rows, rewards = page.own_attempts(model, n_problems)
+        return ((1 - rewards).flatten() * page.digit_log_probability(model, rows)).mean()
+
+    model = GPT(page.small)
+    model.load_state_dict(weights)
+    torch.manual_seed(run.seed)
+    steps = 0 if run.contender == START else 50 * run.times
+    return measured(page, page.fit(model, on_wrong_attempts, RATE, steps) if steps else model)[ONE]
+
+
+claim(
+    enough_attempts,
+    "It is the noise: with eight times as many problems a step the same wrong attempts teach the early adder, from "
+    "each of three seeds.",
+    about=(MANY_PROBLEMS, WRONG, START),
+    cell="wrong-attempts",
+    holds=lambda found: all(
+        ahead(found, MANY_PROBLEMS, START, EARLY, n) and ahead(found, START, WRONG, EARLY, n) for n in (1, 4)
+    ),
+    note="The mean gradient is the same; what differs is how far one step's lies from it.",
+)
+
+
+KINDS = {  # of the answers: how many, and how many of the wrong attempts are one and the same
+    TWO: (2, None),
+    THREE: (3, None),
+    THOUSAND: (1000, None),
+    "10 answers, one of which 95 % of the wrong attempts give": (10, 0.95),
+}
+SHARES = {"10 %": 0.1, "30 %": 0.3, "36 %": 0.36, "50 %": 0.5, "90 %": 0.9}
+
+
+@experiment(
+    PAGE,
+    contenders={
+        RIGHT: "the right attempts, raised",
+        WRONG: "the wrong attempts, lowered",
+        BOTH: "each attempt by its reward less the chance of the right answer",
+    },
+    cases=tuple(f"{kind}, {share} right" for kind in KINDS for share in SHARES),
+    budget="no training: worked out from the probabilities",
+    measured="the variance of one attempt's pull, in squares of the mean pull, less is better",
+    cells=("setup", "noise"),
+    times=(1,),
+    seeds=(0,),
+)
+def pulls(page, run):
+    kind, _, share = run.case.removesuffix(" right").rpartition(", ")
+    n_answers, likely = KINDS[kind]
+    p = SHARES[share]
+    return page.noise(p, n_answers, {RIGHT: 0, WRONG: 1, BOTH: p}[run.contender], likely)
+
+
+def quieter(found, one: str, other: str, kind: str, share: str) -> bool:
+    return found[one, f"{kind}, {share} right", 1][0] < found[other, f"{kind}, {share} right", 1][0]
+
+
+claim(
+    pulls,
+    "With three answers the right attempts are the better teacher at every share in the table, and so they are with a "
+    "thousand.",
+    about=(RIGHT, WRONG),
+    cell="noise-table",
+    holds=lambda found: (
+        all(quieter(found, RIGHT, WRONG, kind, share) for kind in (THREE, THOUSAND) for share in SHARES)
+        and quieter(found, WRONG, RIGHT, TWO, "10 %")
+    ),
+    note="The table had gone from two answers to ten, and the page had said that wrong attempts teach where few other "
+    "answers are left.",
+    verdict="changed",
+    before="A wrong attempt teaches where few other answers are left.",
+)
+claim(
+    pulls,
+    "With a thousand answers it helps while less than a third of the attempts are right, and costs where more are.",
+    about=(RIGHT, BOTH),
+    cell="noise-table",
+    holds=lambda found: all(
+        quieter(found, BOTH, RIGHT, THOUSAND, share) == (p < 1 / 3) for share, p in SHARES.items()
+    ),
+    note="The two are equal at a third where there are very many answers, at two thirds where there are two.",
+    verdict="changed",
+    before="Taking the mean away, as GRPO does, then helps a little while few attempts are right, and costs once most "
+    "are.",
 )
