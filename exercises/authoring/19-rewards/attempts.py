@@ -207,10 +207,6 @@ wrong.edits("""
   n += 1
 + if n > 20_000:
 +     return -1
-## fifty_thousand_at_most: You try no more than fifty thousand attempts; the task names a hundred thousand.
-  n += 1
-+ if n > 50_000:
-+     return -1
 ## starts_at_two: You never try the first attempt alone.
 - n = 1
 + n = 2
