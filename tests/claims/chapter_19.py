@@ -304,7 +304,7 @@ SHARES = {"10 %": 0.1, "30 %": 0.3, "36 %": 0.36, "50 %": 0.5, "90 %": 0.9}
     cases=tuple(f"{kind}, {share} right" for kind in KINDS for share in SHARES),
     budget="no training: worked out from the probabilities",
     measured="the variance of one attempt's pull, in squares of the mean pull, less is better",
-    cells=("setup", "noise"),
+    cells=("setup", "noise", "noise-table:chances"),
     times=(1,),
     seeds=(0,),
 )
@@ -312,7 +312,7 @@ def pulls(page, run):
     kind, _, share = run.case.removesuffix(" right").rpartition(", ")
     n_answers, likely = KINDS[kind]
     p = SHARES[share]
-    return page.noise(p, n_answers, {RIGHT: 0, WRONG: 1, BOTH: p}[run.contender], likely)
+    return page.noise(page.chances(p, n_answers, likely), {RIGHT: 0, WRONG: 1, BOTH: p}[run.contender])
 
 
 def quieter(found, one: str, other: str, kind: str, share: str) -> bool:
