@@ -109,7 +109,7 @@ QUESTION = Question(
     hints=(
         "The ratio is e to the difference of the two log-probabilities, token by token. How must `worth` stand, so "
         "that every token meets the advantage of its own attempt?",
-        "Draw min(r · a, r′ · a) against r, once for a = 1 and once for a = −1: each is cut off on one side alone. "
+        "Draw min(ρ · a, ρ′ · a) against ρ, once for a = 1 and once for a = −1: each is cut off on one side alone. "
         "Then ask by what the sum is divided: by how many tokens?",
         "Leave out what the mask hides *before* the exponential, with `[mask]` or with a difference of 0. Infinity "
         "times 0 is no number, in the loss and in its gradient.",
