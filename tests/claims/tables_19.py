@@ -18,13 +18,13 @@ def wrong_table(numbers: Numbers, more: Numbers) -> str:
         cells = (starts(numbers[name, f"{start}, {ONE}", times]) for start in (EARLY, LATE) for times in (1, 4))
         rows.append(f"| {name} | {' | '.join(cells)} |")
     cells = (starts(more[MANY_PROBLEMS, EARLY, times]) for times in (1, 4))
-    rows.append(f"| {MANY_PROBLEMS} | {' | '.join(cells)} | | |")
+    rows.append(f"| the same, of eight times as many problems | {' | '.join(cells)} | | |")
     return "\n".join(rows)
 
 
 def fooled_table(numbers: Numbers) -> str:
     """Texts that please in per cent, with three reward models."""
-    rows = ["| texts that please in %, three reward models | 20 steps, or of 16 | 80 steps, or of 64 |", "|---|---|---|"]
+    rows = ["| texts that please in %, three reward models | 20 steps, best of 16 | 80 steps, best of 64 |", "|---|---|---|"]
     for name in (SCORE, HELD, BEST):
         cells = (starts(numbers[name, PLEASED, times]) for times in (1, 4))
         rows.append(f"| {name} | {' | '.join(cells)} |")
