@@ -126,15 +126,15 @@ def chain_votes(page, run):
 
 claim(
     chain_votes,
-    "Chains alone do not make a vote pay: over the notes of a follower that was stopped early, sixty-four votes find as "
-    "many balls as one greedy chain.",
+    "Chains alone do not make a vote pay: over the notes of a follower that was stopped early, sixty-four votes find "
+    "as many balls as one greedy chain.",
     about=(VOTE, GREEDY_CHAIN, ONE_CHAIN),
     cell="chains",
     holds=lambda found: all(
         abs(vote - greedy) < 3 and min(vote, greedy) > drawn + 5
         for vote, greedy, drawn in zip(*(found[who, "", 1] for who in (VOTE, GREEDY_CHAIN, ONE_CHAIN)), strict=True)
     ),
-    note="Both beat one drawn chain. A game has one right way, so that its likeliest chain is the likeliest answer, too.",
+    note="Both beat one drawn chain. A game has one right way: its likeliest chain is its likeliest answer, too.",
     verdict="changed",
     before="A vote finds the likeliest answer: that gains where answers are reasoned, and costs where they are not.",
 )

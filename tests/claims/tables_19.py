@@ -1,7 +1,8 @@
 """The tables of chapter 19 that hold stored numbers, as the page has them."""
 
-from tests.claims.chapter_19 import EARLY, LATE, MANY_PROBLEMS, ONE, RIGHT, START, WRONG
+from tests.claims.chapter_19 import ONE, RIGHT, WRONG
 from tests.claims.chapter_19_fooled import BEST, HELD, PLEASED, SCORE
+from tests.claims.chapter_19_wrong import EARLY, LATE, MANY_PROBLEMS, START
 from tests.claims.registry import Numbers
 
 
@@ -24,7 +25,10 @@ def wrong_table(numbers: Numbers, more: Numbers) -> str:
 
 def fooled_table(numbers: Numbers) -> str:
     """Texts that please in per cent, with three reward models."""
-    rows = ["| texts that please in %, three reward models | 20 steps, best of 16 | 80 steps, best of 64 |", "|---|---|---|"]
+    rows = [
+        "| texts that please in %, three reward models | 20 steps, best of 16 | 80 steps, best of 64 |",
+        "|---|---|---|",
+    ]
     for name in (SCORE, HELD, BEST):
         cells = (starts(numbers[name, PLEASED, times]) for times in (1, 4))
         rows.append(f"| {name} | {' | '.join(cells)} |")
