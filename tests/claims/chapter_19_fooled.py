@@ -74,12 +74,26 @@ claim(
 )
 claim(
     fooled,
+    "With the penalty the share has fallen again by then for the one that you see, and goes on rising for the other "
+    "two: it delays, it does not cure.",
+    about=(HELD, SCORE),
+    cell="fooled-run",
+    holds=lambda found: (
+        [late > early for early, late in zip(found[HELD, PLEASED, 1], found[HELD, PLEASED, 4], strict=True)]
+        == [False, True, True]
+    ),
+    note="The page's own run is that of the first seed.",
+)
+claim(
+    fooled,
     "With more texts to choose from more of the chosen ones please, and none of the three reward models is fooled, "
-    "because all texts are English of a kind.",
-    about=(BEST, SCORE),
+    "because all texts are English of a kind. But sixty-four texts are written for one, and for two of the three more "
+    "please after eighty steps with the penalty.",
+    about=(BEST, HELD, SCORE),
     cell="fooled-run",
     holds=lambda found: (
         min(found[BEST, PLEASED, 4]) > max(found[BEST, PLEASED, 1])
+        and sum(a > b for a, b in zip(found[HELD, PLEASED, 4], found[BEST, PLEASED, 4], strict=True)) == 2
         and min(found[BEST, PLEASED, 4]) > sorted(found[SCORE, PLEASED, 4])[1] + 10
     ),
     note="The best of 16, and of 64, beside 20 steps and 80.",

@@ -79,15 +79,20 @@ def group_loss(rng):
     return printed, float((torch.tensor(a) * surprisal).mean())
 
 
-@equation("eq-clip", "9f85769b29")
+@equation("eq-clip", "0d2cf7c9f3")
 def clip(rng):
-    """Against the two cases told apart: what is good stops above, what is bad stops below."""
-    G, low, high = 8, 0.2, 0.3
-    r, a = rng.uniform(0.4, 1.9, size=G), rng.normal(size=G)
-    cut = [min(max(ratio, 1 - low), 1 + high) for ratio in r]
-    printed = table(lambda: -1 / G * sum(min(r[i] * a[i], cut[i] * a[i]) for i in range(G)))
-    held = torch.where(torch.tensor(a) > 0, torch.tensor(r).clamp(max=1 + high), torch.tensor(r).clamp(min=1 - low))
-    return printed, -float((held * torch.tensor(a)).mean())
+    """Against the two cases told apart, with attempts of three lengths: good stops above, bad stops below."""
+    lengths, eps = [2, 5, 3], 0.2
+    N, G = sum(lengths), len(lengths)
+    rho = [rng.uniform(0.4, 1.9, size=n) for n in lengths]
+    a, N_i = rng.normal(size=G), lengths
+    cut = [[min(max(ratio, 1 - eps), 1 + eps) for ratio in row] for row in rho]
+    printed = table(
+        lambda: -1 / N * sum(min(rho[i][t] * a[i], cut[i][t] * a[i]) for i in range(G) for t in range(N_i[i]))
+    )
+    ratio, worth = torch.tensor([*rho[0], *rho[1], *rho[2]]), torch.tensor(a).repeat_interleave(torch.tensor(lengths))
+    held = torch.where(worth > 0, ratio.clamp(max=1 + eps), ratio.clamp(min=1 - eps))
+    return printed, -float((held * worth).mean())
 
 
 @equation("eq-reward-loss", "7f5ce71977")

@@ -52,8 +52,10 @@ def sure_at_once(rng):
 
 
 def rare_cases(rng):
-    p, share = np.array([2.0**-13]), 0.9
-    return [draw_args(rng, 0.9, 5, 0.004), (np.array([0.001, 0.3]), 0.8), (np.array([2.0**-12]), 0.5), (p, share)]
+    """Up to about as many attempts as the task names, so that who stops before is found out."""
+    rare = np.array([2.0**-12]), np.array([2.0**-13]), np.array([2.0**-15])
+    alone = [(p, share) for p, share in zip(rare, (0.5, 0.9, 0.95), strict=True)]
+    return [draw_args(rng, 0.9, 5, 0.004), (np.array([0.001, 0.3]), 0.8), *alone]
 
 
 def exactly_the_share(rng):
@@ -200,6 +202,10 @@ wrong.edits("""
 ## given_up: You give up after some number of attempts; where one is seldom right, far more are needed.
   n += 1
 + if n > 10_000:
++     return -1
+## twenty_thousand_at_most: You try no more than twenty thousand attempts; the task names a hundred thousand.
+  n += 1
++ if n > 20_000:
 +     return -1
 ## starts_at_two: You never try the first attempt alone.
 - n = 1

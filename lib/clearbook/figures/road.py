@@ -52,7 +52,7 @@ def draw_road(*, ax: Axes | None = None) -> Axes:
 
 
 def road_cards() -> dict[str, list]:
-    """The steps with what counts at each, and the cards that belong to them, as the explorable of the road wants them."""
+    """The steps with what counts at each, and the cards that belong to them, as the explorable wants them."""
     cards, homes, why = (list(column) for column in zip(*CARDS, strict=True))
     steps, counts = ([step[i].replace("\n", " ") for step in STEPS] for i in (0, 2))
     return {"steps": steps, "counts": counts, "cards": cards, "homes": homes, "why": why}

@@ -182,7 +182,7 @@ def _cache(model: Model) -> str:
         numbers = 2 * heads * (model.get("d_head") or model.get("d_model") // model.get("heads"))
     growing = numbers * sum(mix.get(kind, 0) for kind in ("full", "selected"))
     growing += (model.get("indexer") or 0) * mix.get("selected", 0)
-    if latent and (borrowed := model.get("borrowed_layers")):  # the layers without positions, some of which keep nothing
+    if latent and (borrowed := model.get("borrowed_layers")):  # layers without positions
         growing -= latent["rotated"] * (model.get("nope_layers") or 0) + latent["key_value"] * borrowed
     fixed = numbers * sum(mix.get(kind, 0) for kind in ("window", "chunk")) * (model.get("window") or 0)
     uncounted = ", without an indexer's keys" if mix.get("selected") and not model.get("indexer") else ""
