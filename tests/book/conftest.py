@@ -86,6 +86,24 @@ def browser():
         browser.close()
 
 
+@pytest.fixture
+def reader(browser):
+    """A reader who has not been here before."""
+    context = browser.new_context(viewport={"width": 1280, "height": 900}, color_scheme="light")
+    yield context
+    context.close()
+
+
+@pytest.fixture
+def visit(reader, site):
+    def visit_it(name: str):
+        page = reader.new_page()
+        page.goto(f"{site}/{name}", wait_until="load")
+        return page
+
+    return visit_it
+
+
 def with_patience(make: Callable) -> Callable:
     """What makes a page or a context that waits long for what is to come: on a busy machine half a minute is short."""
 

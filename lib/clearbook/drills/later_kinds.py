@@ -20,13 +20,13 @@ def _cut(B, N, T, a, f, D, F):
 
 
 def _experts(D, F, E, k):
-    def routed(*sizes, **options):
-        return MixtureOfExperts(*sizes, n_experts=E, top_k=k, **options)
-
-    layer = SharedExperts(D, F, d_shared=F, routed=routed, expert=GatedFeedForward, bias=False)
-    resting = [p for expert in layer.routed.experts[k:] for p in expert.parameters()]
+    routed = MixtureOfExperts(D, F, n_experts=E, top_k=k, expert=GatedFeedForward, bias=False)
+    layer = SharedExperts(
+        D, F, d_shared=F, routed=lambda *sizes, **options: routed, expert=GatedFeedForward, bias=False
+    )
     in_all = sum(p.numel() for p in layer.parameters())
-    return {"in_all": in_all, "at_work": in_all - sum(p.numel() for p in resting)}
+    resting = sum(p.numel() for expert in [*routed.experts][k:] for p in expert.parameters())
+    return {"in_all": in_all, "at_work": in_all - resting}
 
 
 def _latent(D, H, R, T, U, V):
