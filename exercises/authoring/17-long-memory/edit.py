@@ -62,6 +62,7 @@ QUESTION = Question(
         equals("keys alike", 4, keys_alike, edit_reference, atol=1e-7),
         equals("keys of any length", 3, keys_of_any_length, edit_reference, atol=1e-7),
         holds("one and no other", 4, one_fact_and_no_other),
+        off={"one of each": "several keys of a single number are not linearly independent"},
     ),
     hints=(
         "The delta rule with β = 1 sets what one key finds. What does its update u kᵀ do to another key? When does it "

@@ -67,6 +67,7 @@ QUESTION = Question(
         equals("short texts", 2, short_texts, bytes_read, parts=(0,)),
         equals("where they cross", 4, where_they_cross, bytes_read, parts=(1,)),
         more={"boundary": in_cases_of("short texts")},
+        off={"ids": "the numbers are lengths of texts, which are int64, and no ids"},
     ),
     hints=(
         "Three numbers first: what one layer of each kind reads for token n. Only one of them grows without end.",
@@ -103,7 +104,7 @@ def token_by_token(full, window, state, lengths, G, K, W, H):
 def with_floats(full, window, state, lengths, G, K, W, H):
     seen = np.where(lengths > W, W, lengths)
     cache = 4.0 * G * K * (full * lengths + window * seen)
-    return cache + 2.0 * state * H * K**2, int(np.floor(H * K / (2 * G))) + 1
+    return (cache + 2.0 * state * H * K**2).astype(int), int(np.floor(H * K / (2 * G))) + 1
 
 
 wrong.edits("""
@@ -153,6 +154,4 @@ does.
 + return 2 * numbers, H * K * K // (G * K) + 1
 ## layers_in_the_crossing: The crossing is that of one layer with one layer; the numbers of layers play no part.
 + return 2 * numbers, max(state, 1) * H * K * K // (max(full, 1) * token) + 1
-## bytes_on_one_side: For the crossing you compare bytes with numbers.
-+ return 2 * numbers, 2 * H * K * K // token + 1
 """)
