@@ -25,6 +25,7 @@ DATA = {  # what each of them is drawn from
     "soft-lookup": ("names", "pairs", "keys", "values", "words", "log_temperature"),
     "state-dict": ("heads", "width"),
     "stream-depth": ("parts", "token", "gradient"),
+    "text-chunks": ("tokens", "width"),
     "view-transpose": ("tokens", "heads", "width"),
 }
 

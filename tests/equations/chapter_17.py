@@ -141,7 +141,10 @@ def delta_written(rng):
         u[:, n] = table(
             lambda e, n=n: (
                 beta[n]
-                * (v[e, n] - sum(gamma[n] / gamma[s] * sum(k[i, s] * k[i, n] for i in range(K)) * u[e, s] for s in range(n)))
+                * (
+                    v[e, n]
+                    - sum(gamma[n] / gamma[s] * sum(k[i, s] * k[i, n] for i in range(K)) * u[e, s] for s in range(n))
+                )
             ),
             KV,
         )

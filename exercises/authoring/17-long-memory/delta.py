@@ -212,7 +212,7 @@ wrong.edits("""
 ## quotients: You divide one running product of gates by another, which fails once a gate is 0 or a product too small.
 - left = np.array([[np.prod(alpha[s + 1 : n + 1]) if s <= n else 0.0 for s in range(N)] for n in range(N)])
 + left = np.tril(np.cumprod(alpha)[:, None] / np.cumprod(alpha))
-## clash_with_itself: Your tokens take away what they themselves write; only what earlier ones wrote is there to be found.
+## clash_with_itself: Your tokens take away what they themselves write; only what earlier ones wrote is there.
 - clash = np.tril(left * (k @ k.T), -1) * beta[:, None]
 + clash = np.tril(left * (k @ k.T)) * beta[:, None]
 ## clash_without_gates: What a key finds of earlier tokens has not faded in your function; the gates between them

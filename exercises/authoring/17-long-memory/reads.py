@@ -5,7 +5,6 @@ from clearcheck import COUNTED, Inputs, Question, answers_to, equals
 from clearcheck.author.battery import in_cases_of, with_battery
 
 
-
 def bytes_read(full, window, state, lengths, G, K, W, H):
     """Layer by layer, token by token, number by number."""
     found = []

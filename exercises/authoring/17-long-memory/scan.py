@@ -76,8 +76,8 @@ QUESTION = Question(
         "comes out, and which number stands before h.",
         "In the first round each token takes the step before it into its own, in the second what stands two tokens "
         "before it, then four. Those that have nothing so far before them stay as they are.",
-        "Both a and b of a round are made from those of the round *before*. Compute the new ones from the old ones, and "
-        "only then replace them.",
+        "Both a and b of a round are made from those of the round *before*. Compute the new ones from the old ones "
+        "first, and then replace both.",
     ),
     section="selective-states",
     inputs=Inputs(axes("ND", "ND")),

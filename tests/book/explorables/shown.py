@@ -29,6 +29,7 @@ HOME = {
     "state-dict": CHAPTERS["pretrained"],
     "online-softmax": CHAPTERS["cost"],
     "cost-calculator": CHAPTERS["gpt3"],
+    "text-chunks": CHAPTERS["long-memory"],
 }
 
 
