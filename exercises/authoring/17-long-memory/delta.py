@@ -43,17 +43,18 @@ def later_chunks(rng):
 
 
 def without_fading(rng):
-    """Nothing fades and every key is cleared, or a key comes again, or nothing is written at all."""
-    q, k, v, _, beta, S = draw_args(rng, 7, 5, 3)
+    """Nothing fades, keys come again, and some tokens write whole or next to nothing."""
+    q, k, v, alpha, beta, S = draw_args(rng, 7, 5, 3)
     again = k.copy()
     again[4:] = k[:3]
-    ones, none = np.ones(7), np.zeros(7)
-    return [(q, again, v, ones, ones, S), (q, again, v, ones, beta, S), (q, k, v, ones, none, S)]
+    alpha[1:] = 1.0
+    sharp = np.array([1.0, 1.0, 1e-6, 1.0, 1.0, 1e-9, 1.0])
+    return [(q, again, v, alpha, sharp, S), (q, again, v, alpha, beta, S)]
 
 
 def strong_gates(rng):
     """Gates of 0, those whose product is 0 in float64, and keys that are not of length 1."""
-    args = draw_args(rng, 9, 4, 3)
+    args = draw_args(rng, 9, 5, 4)
     args[3][[3, 6]] = 0.0
     tiny = draw_args(rng, 11, 5, 3, gates=(1e-60, 1e-40))
     return [args, tiny, draw_args(rng, 7, 5, 4, unit=False)]

@@ -45,13 +45,15 @@ def hybrids(rng):
 
 def short_texts(rng):
     """Texts shorter than the window, as long as it, and one longer; one token."""
-    return [drawn(rng, 1, 3, 2, (1, 24, 25, 26, 13), (2, 6, 25, 5)), drawn(rng, 0, 4, 0, (1, 9, 8, 7), (3, 5, 8, 2))]
+    W, w = int(rng.integers(20, 40)), int(rng.integers(6, 12))
+    lengths = (1, W - 1, W, W + 1, W // 2)
+    return [drawn(rng, 1, 3, 2, lengths, (2, 6, W, 5)), drawn(rng, 0, 4, 0, (1, w + 1, w, w - 1), (3, 5, w, 2))]
 
 
 def where_they_cross(rng):
     """Sizes for which both are equal at some length, and others; a single token that reads more than a state."""
     sizes = (2, 16, 20, 8), (4, 10, 20, 16), (3, 7, 20, 5), (2, 9, 20, 6), (5, 4, 30, 2), (1, 12, 15, 5)
-    return [drawn(rng, 2, 1, 6, (10, 40), size) for size in sizes]
+    return [drawn(rng, 2, 1, 6, rng.integers(5, 60, size=2), size) for size in sizes]
 
 
 QUESTION = Question(
