@@ -96,7 +96,7 @@ STACKS = {
     PAGE,
     contenders=STACKS,
     cases=("8 keys", "32 keys"),
-    budget="240 steps of 32 lists, three fifths of them with 8 keys, then 16, then 32, four blocks of width 64, AdamW, "
+    budget="120 steps of 32 lists, three fifths of them with 8 keys, then 16, then 32, four blocks of width 64, AdamW, "
     "a rate that falls from 0.005 to zero",
     measured="share of the questions to 256 new lists that are answered right, more is better",
     cells=(*TRAINING, "hybrids-built"),
@@ -107,4 +107,4 @@ def stacks(page, run):
 
 
 def stack_after(page, run):
-    return page.trained(page.STACKS[run.contender], run.seed, 240 * run.times, sizes=(8, 8, 8, 16, 32))
+    return page.trained(page.STACKS[run.contender], run.seed, 120 * run.times, sizes=(8, 8, 8, 16, 32))
