@@ -85,31 +85,6 @@ def gates_after(page, seed):
     return page.mean_gates(model)
 
 
-STACKS = {
-    "four states": "the gated delta rule in four blocks",
-    "three states, one attention": "the gated delta rule in three blocks, softmax attention in the fourth",
-    "four attentions": "softmax attention in four blocks",
-}
-
-
-@experiment(
-    PAGE,
-    contenders=STACKS,
-    cases=("8 keys", "32 keys"),
-    budget="120 steps of 32 lists, three fifths of them with 8 keys, then 16, then 32, four blocks of width 64, AdamW, "
-    "a rate that falls from 0.005 to zero",
-    measured="share of the questions to 256 new lists that are answered right, more is better",
-    cells=(*TRAINING, "hybrids-built"),
-)
-def stacks(page, run):
-    model = once(page, (run.contender, run.times, run.seed), lambda: stack_after(page, run))
-    return page.right_answers(model, int(run.case.split()[0]))
-
-
-def stack_after(page, run):
-    return page.trained(page.STACKS[run.contender], run.seed, 120 * run.times, sizes=(8, 8, 8, 16, 32))
-
-
 def both(numbers: Numbers, who: str, case: str) -> list[float]:
     """The numbers of all starts after either budget."""
     return numbers[who, case, 1] + numbers[who, case, 4]
