@@ -146,7 +146,7 @@ claim(
 claim(
     memories,
     "The delta rule closes it, with gates or without, and remembers as well as attention.",
-    about=("delta rule", "gated delta rule", "softmax attention"),
+    about=("delta rule", "gated delta rule", "softmax attention", "sum"),
     cell="memories-run",
     holds=lambda right: all(
         abs(mean(right[who, "8 keys", times]) - mean(right["softmax attention", "8 keys", times])) < 0.02

@@ -156,7 +156,7 @@ def lacking(model: Model) -> list[str]:
         "another scale of the scores": model.get("score_scale"),
         "a gate on what attention gives": model.get("gated_attention"),
         "capped scores": model.get("softcap"),
-        "layers that are not attention": model.get("linear") or {"linear", "state", "both"} & {*mix},
+        "layers that are not attention": model.get("linear") or {"linear", "state"} & {*mix},
         "experts": model.get("experts"),
         "limits on the gate": model.get("gate_limits"),
         "mixed streams": model.get("streams"),
@@ -178,7 +178,7 @@ def _cache(model: Model) -> str:
         numbers = latent["key_value"] + latent["rotated"]
     else:
         numbers = 2 * heads * (model.get("d_head") or model.get("d_model") // model.get("heads"))
-    growing = 2 * numbers * sum(mix.get(kind, 0) for kind in ("full", "both", "selected"))
+    growing = 2 * numbers * sum(mix.get(kind, 0) for kind in ("full", "selected"))
     fixed = 2 * numbers * sum(mix.get(kind, 0) for kind in ("window", "chunk")) * (model.get("window") or 0)
     told = f"{growing / 2**10:,.0f} KiB a token"
     return told + (f", {fixed / 2**20:,.0f} MiB in windows" if fixed else "")

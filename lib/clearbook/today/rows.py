@@ -20,7 +20,6 @@ NEEDED = (
     ("selected", "selected"),
     ("linear", "linear"),
     ("state", "linear"),
-    ("both", "linear"),
 )
 RATIO = 8  # a mix that adds up to no more is a proportion: 3 linear layers for each full one
 

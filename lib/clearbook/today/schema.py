@@ -17,7 +17,6 @@ LAYERS = {  # what the layers of a mix do
     "selected": "on {selected:,} selected tokens",
     "linear": "linear ({linear})",
     "state": "state space ({linear})",
-    "both": "full, with a state space ({linear}) beside it",
     "experts": "experts alone",
 }
 SCALES = {"M": 10**6, "B": 10**9, "T": 10**12}
