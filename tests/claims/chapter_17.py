@@ -85,6 +85,31 @@ def gates_after(page, seed):
     return page.mean_gates(model)
 
 
+STACKS = {
+    "four states": "the gated delta rule in four blocks",
+    "three states, one attention": "the gated delta rule in three blocks, softmax attention in the fourth",
+    "four attentions": "softmax attention in four blocks",
+}
+
+
+@experiment(
+    PAGE,
+    contenders=STACKS,
+    cases=("8 keys", "32 keys"),
+    budget="120 steps of 32 lists, three fifths of them with 8 keys, then 16, then 32, four blocks of width 64, AdamW, "
+    "a rate that falls from 0.005 to zero",
+    measured="share of the questions to 256 new lists that are answered right, more is better",
+    cells=(*TRAINING, "hybrids-built"),
+)
+def stacks(page, run):
+    model = once(page, (run.contender, run.times, run.seed), lambda: stack_after(page, run))
+    return page.right_answers(model, int(run.case.split()[0]))
+
+
+def stack_after(page, run):
+    return page.trained(page.STACKS[run.contender], run.seed, 120 * run.times, sizes=(8, 8, 8, 16, 32))
+
+
 def both(numbers: Numbers, who: str, case: str) -> list[float]:
     """The numbers of all starts after either budget."""
     return numbers[who, case, 1] + numbers[who, case, 4]
@@ -175,4 +200,29 @@ claim(
     cell="gates-read",
     holds=lambda mean_of: min(mean_of["β at a fact", "", 1]) > max(mean_of["β at a rumour", "", 1]) + 0.2,
     note="The other gate, α, stays above 0.99: nothing has to fade in this game.",
+)
+claim(
+    stacks,
+    "With 32 keys, twice as many as a table has columns, they part: four states answer about three quarters, and one "
+    "attention among three states is enough for nearly all.",
+    about=("four states", "three states, one attention"),
+    cell="hybrids-built",
+    holds=lambda right: (
+        0.7 < min(right["four states", "32 keys", 4]) <= max(right["four states", "32 keys", 4]) < 0.8
+        and min(right["three states, one attention", "32 keys", 4]) > 0.97
+    ),
+    note="After 480 steps. After 120 none of them answers more than 29 % of questions to lists of 8 keys.",
+)
+claim(
+    stacks,
+    "Four attentions are hardly better.",
+    about=tuple(STACKS),
+    cell="hybrids-built",
+    holds=lambda right: (
+        0
+        < mean(right["four attentions", "32 keys", 4]) - mean(right["three states, one attention", "32 keys", 4])
+        < 0.02
+        and min(right["four attentions", "32 keys", 4]) > max(right["four states", "32 keys", 4]) + 0.1
+    ),
+    note="By one in a hundred, with four times the cache.",
 )

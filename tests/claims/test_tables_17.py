@@ -7,6 +7,7 @@ from tests.claims.pages import cells
 
 TABLES = {  # the experiment, the cell that shows its numbers, and the steps of its smaller budget
     "memories": (chapter_17.memories, "memories-words", 300),
+    "stacks": (chapter_17.stacks, "hybrids-words", 120),
 }
 
 
