@@ -32,6 +32,7 @@ DATA = {  # what each of them is drawn from
     "soft-lookup": ("names", "pairs", "keys", "values", "words", "log_temperature"),
     "state-dict": ("heads", "width"),
     "stream-depth": ("parts", "token", "gradient"),
+    "text-chunks": ("tokens", "width"),
     "training-road": ("steps", "counts", "cards", "homes", "why"),
     "view-transpose": ("tokens", "heads", "width"),
 }

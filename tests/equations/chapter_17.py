@@ -114,3 +114,75 @@ def gated_delta(rng):
     )
     aside = np.linalg.qr(np.column_stack([k, rng.normal(size=(K, K - 1))]))[0][:, 1:]  # at right angles to the key
     return [(new @ k, a * (1 - b) * (S @ k) + b * v), (new @ aside, a * (S @ aside))]
+
+
+@equation("eq-bytes-read", "c86bb9fa4e")
+def bytes_read(rng):
+    """Against what arrays take in 16 bits that hold what a layer keeps of n tokens."""
+    G, H, R, K_r, W = 2, 5, 6, 3, 4
+    pairs = []
+    for n in (3, 4, 9):
+        printed = 2 * table(
+            lambda kind, n=n: [2 * G * KV * n, (R + K_r) * n, 2 * G * KV * min(n, W), H * KV**2][kind], 4
+        )
+        kept = [(2, G, KV, n), (R + K_r, n), (2, G, KV, len(range(n)[-W:])), (H, KV, KV)]
+        pairs.append((printed, [np.zeros(shape, dtype=np.float16).nbytes for shape in kept]))
+    return pairs
+
+
+@equation("eq-delta-written", "0e2886e2af")
+def delta_written(rng):
+    """The values that make the gated delta rule a sum that fades, token by token, and their state against its own."""
+    k, v = rng.normal(size=(K, N)), rng.normal(size=(KV, N))
+    alpha, beta = rng.uniform(0.3, 0.9, size=(2, N))
+    gamma, u = np.cumprod(alpha), np.zeros((KV, N))
+    S, pairs = np.zeros((KV, K)), []
+    for n in range(N):
+        u[:, n] = table(
+            lambda e, n=n: (
+                beta[n]
+                * (
+                    v[e, n]
+                    - sum(gamma[n] / gamma[s] * sum(k[i, s] * k[i, n] for i in range(K)) * u[e, s] for s in range(n))
+                )
+            ),
+            KV,
+        )
+        new = alpha[n] * S @ (np.eye(K) - beta[n] * np.outer(k[:, n], k[:, n])) + beta[n] * np.outer(v[:, n], k[:, n])
+        pairs.append((np.outer(u[:, n], k[:, n]), new - alpha[n] * S))
+        S = new
+    return pairs
+
+
+@equation("eq-discretised", "6951a08fa8")
+def discretised(rng):
+    """Against many small steps of the differential equation; and by hand at the rate 1."""
+    rate, steps, x = 0.7, rng.uniform(0.2, 1.5, size=N), rng.normal(size=N)
+    printed, followed, h, slow = [], [], 0.0, 0.0
+    for n in range(N):
+        a = table(lambda _, n=n: exp(-rate * steps[n]), 1)[0]
+        b = table(lambda _, a=a: (1 - a) / rate, 1)[0]
+        h = a * h + b * x[n]
+        slow = float(state_space(*leaking(rate, steps[n], x[n], slow))[-1, 0])
+        printed.append(h)
+        followed.append(slow)
+    return [(np.array(printed), np.array(followed)), (np.array([exp(-0.0), 1 - exp(-0.0)]), np.array([1.0, 0.0]))]
+
+
+def leaking(rate, step, x, start, parts=64):
+    """A state space that follows the leak exactly through small parts of a step, after an input that sets its start."""
+    a = np.append(0.0, np.full(parts, exp(-rate * step / parts)))
+    b = np.append(start, np.full(parts, x * -np.expm1(-rate * step / parts) / rate))
+    return tensors(np.ones((parts + 1, 1)), *(t.reshape(-1, 1, 1) for t in (a, b, np.ones(parts + 1))))
+
+
+@equation("eq-scan", "dd0a1bdcc4")
+def scan(rng):
+    """Both sides, and two steps of a state space."""
+    h, a_1, a_2, b_1, b_2 = rng.normal(size=(5, K))
+    left = table(lambda i: a_2[i] * (a_1[i] * h[i] + b_1[i]) + b_2[i], K)
+    right = table(lambda i: a_1[i] * a_2[i] * h[i] + (a_2[i] * b_1[i] + b_2[i]), K)
+    gates, inputs = np.stack([np.zeros(K), a_1, a_2]), np.stack([h, b_1, b_2])
+    ones = np.ones((3, K))
+    library = state_space(*tensors(ones, gates[..., None], inputs[..., None], ones[..., None]))[-1]
+    return [(left, library), (right, library)]

@@ -115,6 +115,11 @@ ALLOWED = {
         "returnself.out(y)": "the last line of an attention in heads, behind its gate",
         "base=10000*stretch**(K/(K-2))": "the changed base of the chapter, in a function that makes tables",
     },
+    "chapters/17-long-memory": {
+        "scores=q@k.mT/q.shape[-1]**0.5": "the control of the chapter, which adds gates to the scores",
+        "returnself.out(y.transpose(1,2).flatten(2))": "the last line of a layer in heads, without a latent",
+        "S=alpha[n]*S": "the gated delta rule of the chapter, without outputs and without a state that is handed over",
+    },
     "chapters/grading": {"--seed 4711": "an example of a teacher's own seed"},
     "chapters/instructor": {"--seed 4711": "an example of a teacher's own seed"},
     "chapters/08-encoder-decoder": {

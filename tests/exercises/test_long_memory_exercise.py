@@ -23,6 +23,18 @@ def test_the_chunks_are_as_the_task_says():
     np.testing.assert_allclose(S, [[6.75]])
 
 
+def test_the_other_examples_are_as_the_tasks_say():
+    lengths, first = right_answer("reads")(2, 1, 3, np.array([2, 10]), 1, 4, 3, 2)
+    assert [*lengths, first] == [288, 560, 5]
+    ones, two = np.ones((2, 1)), np.array([1, 0.5])
+    y, written, S = right_answer("delta")(ones, ones, np.array([[5.0], [7]]), two, two, np.array([[2.0]]))
+    assert [*y.ravel(), *written.ravel(), *S.ravel()] == [5, 4.75, 3, 2.25, 4.75]
+    changed = right_answer("edit")(np.array([[2.0, 0]]), np.array([[1, 0], [0.6, 0.8]]), 0, np.array([5.0]))
+    np.testing.assert_allclose(changed, [[5, -2.25]])
+    rounds = right_answer("scan")(np.full((3, 1), 0.5), np.array([[1.0], [2], [3]]))
+    np.testing.assert_allclose(rounds[..., 0], [[1, 2.5, 4], [1, 2.5, 4.25]])
+
+
 def failed_messages(id, text):
     """The sentences of the checks that an answer fails."""
     given: dict = {"np": np}

@@ -33,6 +33,7 @@ HOME = {
     "latent-cache": CHAPTERS["todays-decoder"],
     "expert-routing": CHAPTERS["todays-decoder"],
     "draft-overlap": "chapters/closer/16-fewer-passes.html",
+    "text-chunks": CHAPTERS["long-memory"],
     "training-road": CHAPTERS["rewards"],
 }
 

@@ -76,6 +76,11 @@ def most_of_the_class_token():
     return min((0.1, 0.3, 0.9), key=lambda answer: abs(math.log(answer / most)))
 
 
+def pairs_in_chunks_of_four():
+    N = stored_data("text-chunks")["tokens"]
+    return int((np.tri(N) * np.kron(np.eye(N // 4), np.ones((4, 4)))).sum())
+
+
 def what_must_be_given():
     """For the number that stands there first: the fewest pieces after which it writes the rest as it should be."""
     example = stored_data("forced-target")["examples"][0]
@@ -109,6 +114,7 @@ QUESTIONS = {  # the right answer, and what would give it away
     "kv-cache": (made_without_a_cache, ("now", "so-far")),
     "patch-attention": (most_of_the_class_token, ("weight-0", "weight-7")),
     "forced-target": (what_must_be_given, ("piece-0", "by-0", "at-0", "weight-1")),
+    "text-chunks": (pairs_in_chunks_of_four, ("pairs", "rounds", "products")),
     "online-softmax": (lambda: "less", ("l", "o", "y", "shrink", "e-0", "weight-0")),
     "cost-calculator": (share_of_the_cache, ("cache", "crossover")),
     "serving-timeline": (first_token_in_chunks, ("first", "gap")),

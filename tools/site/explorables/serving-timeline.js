@@ -4,7 +4,10 @@
   const WINDOW = 0.6; // seconds that are drawn
 
   class ServingTimeline extends Explorable {
-    static needs = Object.fromEntries("flops bytes network weights size layers width kept length first gap".split(" ").map((name) => [name, "number"]));
+    static needs = {
+      flops: "number", bytes: "number", network: "number", weights: "number", size: "number", layers: "number",
+      width: "number", kept: "number", length: "number", first: "number", gap: "number",
+    };
 
     build(live) {
       const { first, gap } = this.data;
