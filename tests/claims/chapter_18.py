@@ -32,8 +32,10 @@ POINTS = {name(method, rate): (method, rate) for method, rates in RATES.items() 
 @experiment(
     PAGE,
     contenders={
-        **{point: "fine-tuned" if method == FULL else "an adapter beside every linear map of the blocks, trained"
-           for point, (method, _) in POINTS.items()},
+        **{
+            point: "fine-tuned" if method == FULL else "an adapter beside every linear map of the blocks, trained"
+            for point, (method, _) in POINTS.items()
+        },
         HALF: f"{name(FULL, 1.2e-3)}, and then the mean of its weights and the shipped ones",
     },
     cases=(RIGHT, FORGOTTEN),
@@ -64,7 +66,12 @@ def point_trained(page, run):
 
 TOKENS, CONVERSATIONS, EVERY = "averaged over tokens", "averaged by conversation", "every token counted"
 REPLAY, HEAD, CONTEXT, NEAREST = "with replay", "the head alone", "examples in context", "nearest embedding"
-LOSSES = {TOKENS: "on_answers", CONVERSATIONS: "by_conversation", EVERY: "on_every_token", REPLAY: "on_answers_and_novels"}
+LOSSES = {
+    TOKENS: "on_answers",
+    CONVERSATIONS: "by_conversation",
+    EVERY: "on_every_token",
+    REPLAY: "on_answers_and_novels",
+}
 
 
 @experiment(
@@ -97,8 +104,10 @@ def way_taken(page, run):
         return {RIGHT: 100 * page.in_context(page.shipped, 4 * run.times), **nothing}
     n_steps = page.STEPS * run.times
     if run.contender == HEAD:
-        heads = [page.tuned(page.with_own_head(page.shipped), rate=rate, n_steps=n_steps, seed=run.seed)
-                 for rate in (1e-3, 4e-3)]
+        heads = [
+            page.tuned(page.with_own_head(page.shipped), rate=rate, n_steps=n_steps, seed=run.seed)
+            for rate in (1e-3, 4e-3)
+        ]
         model = max(heads, key=page.right_kinds)
     else:
         loss_of = getattr(page, LOSSES[run.contender])
