@@ -100,7 +100,7 @@ MEASURED = (
     cases=(RIGHT, SURE),
     budget="30 steps of 16 conversations, rate 0.0006",
     measured=MEASURED,
-    cells=(*DATA, "averages", "goes-on", "rivals"),
+    cells=(*DATA, "averages", "goes-on", "rivals", "rivals-more"),
 )
 def averages(page, run):
     return once(page, run._replace(case=""), lambda: way_taken(page, run))[run.case]
@@ -116,7 +116,7 @@ def averages(page, run):
     cases=(RIGHT, FORGOTTEN),
     budget="30 steps of 16 conversations, rate 0.0006",
     measured=MEASURED,
-    cells=(*DATA, "averages", "goes-on", "rivals", "replay"),
+    cells=(*DATA, "averages", "goes-on", "rivals", "rivals-more", "replay"),
 )
 def ways(page, run):
     return once(page, run._replace(case=""), lambda: way_taken(page, run))[run.case]
