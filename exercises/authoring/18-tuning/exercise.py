@@ -1,4 +1,4 @@
-"""Checks of exercise 18: what counts in a conversation, adapters, few examples, merging, preferences."""
+"""Checks of exercise 18: what counts in a conversation, adapters, merging, preferences, few examples."""
 
 from clearcheck import Exercise
 
@@ -9,5 +9,5 @@ EXERCISE = Exercise(
     title="Tuning",
     chapter="chapters/18-tuning",
     core=("rows", "lora", "dpo"),
-    questions=tuple(one.QUESTION for one in (rows, lora, learn, merge, dpo)),
+    questions=tuple(one.QUESTION for one in (rows, lora, merge, dpo, learn)),
 )
