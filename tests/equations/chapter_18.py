@@ -2,6 +2,7 @@
 
 from math import exp, log
 
+import numpy as np
 import torch
 from clearbook.assistant import LowRank, counted_loss, preference_loss
 
@@ -51,3 +52,60 @@ def preference(rng):
     printed = table(lambda: -log(sigma(beta * (log(pi_c / rho_c) - log(pi_r / rho_r)))))
     logs = (torch.tensor([log(p)], dtype=torch.float64) for p in (pi_c, pi_r, rho_c, rho_r))
     return printed, preference_loss(*logs, beta)
+
+
+@equation("eq-short-answers", "ee873fea3a")
+def brevity(rng):
+    """Where the two answers part, by bisection: the slopes of their losses, each over its own tokens, cancel."""
+    short, long, low, high = 4, 10, 0.0, 1.0
+    for _ in range(60):
+        p = (low + high) / 2
+        low, high = (p, high) if 1 / (short * (1 - p)) < 1 / (long * p) else (low, p)
+    printed = table(lambda: (1 / 10) / (1 / 4 + 1 / 10))
+    return printed, p
+
+
+@equation("eq-task-vector", "3846d63b7e")
+def added_weights(rng):
+    theta_0, plus, minus = rng.normal(size=(3, D))
+    share = 0.4
+    printed = table(lambda d: theta_0[d] + share * (plus[d] - minus[d]), D)
+    return printed, np.add(theta_0, np.multiply(share, np.subtract(plus, minus)))
+
+
+@equation("eq-choice", "1a9fcf9380")
+def preferred(rng):
+    """Bradley and Terry's choice is a softmax over the two rewards."""
+    s_c, s_r = rng.normal(size=2)
+    printed = table(lambda: 1 / (1 + exp(-(s_c - s_r))))
+    return printed, torch.tensor([s_c, s_r]).softmax(0)[0]
+
+
+def drawn(rng):
+    rho = rng.uniform(0.1, 1, size=V)
+    return rho / rho.sum(), rng.normal(size=V), 0.7
+
+
+@equation("eq-penalised", "f6fd0daa21")
+def penalised_reward(rng):
+    rho, s, beta = drawn(rng)
+    pi = torch.tensor(rng.normal(size=V)).softmax(0)
+    printed = table(
+        lambda: (
+            sum(float(pi[y]) * s[y] for y in range(V))
+            - beta * sum(float(pi[y]) * log(float(pi[y]) / rho[y]) for y in range(V))
+        )
+    )
+    divergence = torch.distributions.kl_divergence(
+        torch.distributions.Categorical(pi), torch.distributions.Categorical(torch.tensor(rho))
+    )
+    return printed, (pi * torch.tensor(s)).sum() - beta * divergence
+
+
+@equation("eq-best-policy", "365fc2d15b")
+def solved(rng):
+    """The best policy as a softmax; at it the slope of the penalised reward is the same for every answer."""
+    rho, s, beta = drawn(rng)
+    printed = table(lambda y: rho[y] * exp(s[y] / beta) / sum(rho[z] * exp(s[z] / beta) for z in range(V)), V)
+    slopes = s - beta * np.log(printed / rho) - beta
+    return [(printed, torch.tensor(np.log(rho) + s / beta).softmax(0)), (slopes - slopes[0], np.zeros(V))]

@@ -7,9 +7,6 @@ from clearcheck.author.subject import Subject
 
 from tests.exercises.course_exercises import course_exercise
 
-# Chapters that are still to get more questions, and a stretch task among them; one that has them leaves the list.
-FEW_QUESTIONS = {"18-tuning"}
-
 
 def lint(subject: Subject) -> list[str]:
     """Every misfit of an exercise."""
@@ -29,16 +26,11 @@ def points(subject):
 
 
 def number_of_questions(subject):
-    few = len(subject.exercise.questions) < 5
-    if few and subject.exercise.slug not in FEW_QUESTIONS:
+    if len(subject.exercise.questions) < 5:
         yield f"the notebook has {len(subject.exercise.questions)} questions; at least 5 are expected."
-    if not few and subject.exercise.slug in FEW_QUESTIONS:
-        yield "the notebook has its questions; take it from the list FEW_QUESTIONS."
 
 
 def stretch(subject):
-    if subject.exercise.slug in FEW_QUESTIONS:
-        return
     titles = [question.title for question in subject.exercise.questions]
     if [title.startswith("Stretch: ") for title in titles] != [False] * (len(titles) - 1) + [True]:
         yield "the last question, and no other, is a stretch task: its title begins with 'Stretch: '."

@@ -62,10 +62,10 @@ def sign_of(error):
 
 QUESTION = Question(
     id="learn",
-    title="Tune it with forty examples",
+    title="Stretch: tune it with forty examples",
     name="tune",
     minutes=25,
-    difficulty=2,
+    difficulty=3,
     checks=with_battery(
         holds("steps", 3, as_many_steps_as_asked),
         holds(

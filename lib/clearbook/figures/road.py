@@ -29,8 +29,11 @@ TOPS = (0.0, 2.0, 3.5, 5.0)  # the middle of the boxes and of each row below the
 TUNING, REWARDS = (1, 2), (2, 4)  # columns of chapter 18 and of chapter 19
 
 
-def draw_road(*, ax: Axes | None = None) -> Axes:
-    """Five steps from left to right; below each what it needs, what its loss counts and what it gives."""
+def draw_road(*, here: int = 19, ax: Axes | None = None) -> Axes:
+    """Five steps from left to right; below each what it needs, what its loss counts and what it gives.
+
+    ``here`` is the chapter that shows the picture, 18 or 19.
+    """
     ax = axes_or_new(ax, (8.6, 4.0))
     ax.set(xlim=(-3.0, 4 * APART + 1.6), ylim=(6.0, -2.0))
     ax.axis("off")
@@ -46,8 +49,8 @@ def draw_road(*, ax: Axes | None = None) -> Axes:
     for y, text in zip(TOPS[1:], ROWS, strict=True):
         ax.text(-1.45, y, text, ha="right", va="center", fontsize=10, fontstyle="italic")
         ax.plot([-2.9, 4 * APART + 1.4], [y - 0.75] * 2, color="#c9d0da", lw=0.8)
-    _bracket(ax, TUNING, "chapter 18", -1.15, COLOURS[0])
-    _bracket(ax, REWARDS, "this chapter", -1.15, COLOURS[1])
+    for chapter, columns, color in ((18, TUNING, COLOURS[0]), (19, REWARDS, COLOURS[1])):
+        _bracket(ax, columns, "this chapter" if chapter == here else f"chapter {chapter}", -1.15, color)
     return ax
 
 

@@ -303,5 +303,8 @@ COLUMNS = {
     "precision": Column("products in", ("precision",), lambda model: model.get("precision")),
     "post_training": Column("after pretraining", ("post_training",), lambda model: model.get("post_training") or ""),
     "rewards": Column("rewards from", ("rewards",), lambda model: model.get("rewards") or ""),
+    "examples": Column("examples", ("examples",), lambda model: model.get("examples") or ""),
+    "pairs": Column("pairs", ("pairs",), lambda model: model.get("pairs") or ""),
+    "merged": Column("weights averaged", ("merged",), lambda model: model.get("merged") or ""),
     "kind": Column("kind", (), lambda model: model.kind),
 }

@@ -182,4 +182,7 @@ FACTS: dict[str, Check] = {
     "bits_per_byte": _share,  # of held-out text of its own data
     "post_training": _words,  # the steps after pretraining, in order
     "rewards": _words,  # what gives them
+    "examples": _words,  # of supervised fine-tuning, how many
+    "pairs": _words,  # of answers that were compared, how many
+    "merged": _words,  # which weights were averaged
 }
