@@ -1,7 +1,6 @@
 """What readers type into the search, and what the book calls it."""
 
 SYNONYMS = {  # the whole of a query, and the entry of the glossary that means it
-    "backprop": "backpropagation",
     "bpe": "byte-pair encoding",
     "causal attention": "causal mask",
     "ffn": "feed-forward network",
