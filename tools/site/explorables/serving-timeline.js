@@ -15,7 +15,7 @@
       this.prompt = this.slider("prompt", "tokens of the prompt:", { min: 1, max: 32, value: 8, text: (n) => whole(1000 * n) });
       this.chunk = this.slider("chunk", "tokens in a chunk:", { min: 5, max: 13, value: 8, text: (n) => whole(2 ** n) });
       this.others = this.slider("others", "texts being written:", { min: 1, max: 128, value: 64 });
-      this.picture = svg("svg", { viewBox: "0 0 460 130", width: 560, height: 158, "aria-hidden": true });
+      this.picture = svg("svg", { viewBox: "0 0 400 130", width: 520, height: 169, "aria-hidden": true });
       const shown = (label, name) => [label, html("strong", {}, this.number(name)), " ms"];
       live.append(
         this.ask("The prompt is read in chunks instead of at once. When does its own first token come?",
@@ -79,7 +79,7 @@
 
     // A row for each set of machines: narrow boxes are steps that write, wide ones reading.
     draw(rows, first) {
-      const x = (t) => 10 + (440 * t) / WINDOW;
+      const x = (t) => 10 + (380 * t) / WINDOW;
       const styles = { read: "warm full", write: "line", both: "accent full", send: "warm dashed" };
       const boxes = rows.flatMap((row, i) => {
         const drawn = [];
@@ -94,7 +94,7 @@
       });
       const flag = rows.length && first <= WINDOW ? [svg("line", { x1: x(first), x2: x(first), y1: 12, y2: 55, class: "warm thick" }), svg("text", { x: x(first), y: 10, "text-anchor": "middle" }, "first token")] : [];
       const ticks = [0, 0.2, 0.4, 0.6].map((t) => svg("text", { x: x(t), y: 127, "text-anchor": t ? "end" : "start" }, `${1000 * t} ms`));
-      this.picture.replaceChildren(...boxes, ...flag, ...ticks, svg("line", { x1: 10, x2: 450, y1: 113, y2: 113, class: "line" }));
+      this.picture.replaceChildren(...boxes, ...flag, ...ticks, svg("line", { x1: 10, x2: 390, y1: 113, y2: 113, class: "line" }));
     }
   }
   customElements.define("serving-timeline", ServingTimeline);
