@@ -18,6 +18,7 @@ from tools.extension import (
     moved_pages,
     navigation,
     page_parts,
+    play,
     publish,
     quiz,
     search,
@@ -176,7 +177,7 @@ def setup(app):
     app.connect("html-page-context", bring_the_live_transformer)
     # Else every citation looks for it in all packages that are installed.
     plugin.register_plugin(*PLAIN_TEXT, plugin.find_plugin(*PLAIN_TEXT), force=True)
-    parts = (chapter_numbers, front_page, navigation, quiz, folds, page_parts, search, lean_pages, formulas, publish)
-    for part in (*parts, moved_pages):
+    parts = (chapter_numbers, front_page, navigation, quiz, folds, page_parts, play, search, lean_pages, formulas)
+    for part in (*parts, publish, moved_pages):
         part.setup(app)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -16,10 +16,20 @@
 
   let memory = structuredClone(EMPTY); // all there is where the browser stores nothing
   let isUnsaved = false; // what is in memory is newer than what is stored
+  const isRecord = (value) => value !== null && typeof value === "object" && !Array.isArray(value);
+  // What a stranger, or an older page, has written there counts as far as it has the right form.
+  const checked = (found) => {
+    const good = structuredClone(EMPTY);
+    if (!isRecord(found)) return good;
+    for (const name of ["read", "answers", "questions"]) if (isRecord(found[name])) good[name] = found[name];
+    for (const [name, answers] of Object.entries(good.answers)) if (!isRecord(answers) || !Object.values(answers).every(isRecord)) delete good.answers[name];
+    if (isRecord(found.place) && ["page", "title", "section", "anchor"].every((name) => typeof found.place[name] === "string")) good.place = found.place;
+    return good;
+  };
   const load = () => {
     if (isUnsaved) return memory;
     try {
-      memory = { ...structuredClone(EMPTY), ...JSON.parse(localStorage.getItem(KEY) || "{}") };
+      memory = checked(JSON.parse(localStorage.getItem(KEY) || "{}"));
     } catch { /* blocked, or not ours: what is in memory counts */ }
     return memory;
   };
@@ -142,6 +152,9 @@
     forget.addEventListener("click", () => {
       if (!confirm("Forget which chapters you have read, your answers and your place? They are kept in this browser only.")) return;
       save(() => { memory = structuredClone(EMPTY); });
+      try {
+        Object.keys(localStorage).filter((name) => name.startsWith("clearformer-play-")).forEach((name) => localStorage.removeItem(name));
+      } catch { /* blocked: nothing was kept */ }
       isForgotten = true;
       questions.flatMap(options).forEach((option) => { option.open = false; });
       contents.querySelector("a[href]")?.focus(); // the button is gone
