@@ -71,7 +71,7 @@ def test_only_sources_of_published_pages_are_published(html):
         "decoder_2026.py",
         "backward_pass.py",
         "two_processes.py",
-        *(path.name for path in ROOT.glob("exercises/*.ipynb")),
+        *(f"exercise-{path.name}" for path in ROOT.glob("exercises/*.ipynb")),
     }
 
 

@@ -17,6 +17,8 @@ STUB = 'raise NotImplementedError("Write your answer here.")'
 
 
 def write(folder, name, *cells, slug=None):
+    """A notebook of the exercise after which it is named, unless `slug` says of which, or with "" of none."""
+    slug = name.removesuffix(".ipynb") if slug is None else slug
     metadata = {"clearcheck": {"exercise": slug}} if slug else {}
     sources = [{"cell_type": "code", "source": cell, "metadata": {}, "outputs": []} for cell in cells]
     notebook = {"nbformat": 4, "nbformat_minor": 5, "metadata": metadata, "cells": sources}
@@ -53,6 +55,17 @@ def test_local_names_bring_nothing(folder):
     assert find({"doubled": "01-first"}, folder).cell == "def doubled(x):\n    total = x + x\n    return total"
 
 
+def test_a_chapter_of_the_same_name_is_no_exercise(folder):
+    """Catches the book's own function brought as the learner's, where chapter and exercise lie in one folder."""
+    (folder / "01-first.ipynb").rename(folder / "exercise-01-first.ipynb")
+    write(folder, "01-first.ipynb", "def doubled(x):\n    return 'the book'", slug="")
+    found = find({"doubled": "01-first"}, folder)
+    assert "twice" in found.cell and "the book" not in found.cell
+    assert found.sentences == ["doubled: found in exercise-01-first.ipynb."]
+    (folder / "exercise-01-first.ipynb").unlink()
+    assert 'does not call exercise("01-first")' in find({"doubled": "01-first"}, folder).sentences[0]
+
+
 @pytest.mark.parametrize(
     ("cells", "sentence"),
     [
@@ -72,7 +85,7 @@ def test_what_is_missing_is_said(folder, cells, sentence):
 
 
 def test_no_notebook_and_a_renamed_one(folder):
-    (folder / "01-first.ipynb").rename(folder / "mine.ipynb")
+    (folder / "01-first.ipynb").rename(folder / "mine.txt")
     assert find(EARLIER, folder).sentences[0] == snapshot(
         "doubled: there is no 01-first.ipynb beside this notebook; put it there, or write the function here."
     )

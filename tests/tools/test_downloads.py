@@ -293,7 +293,7 @@ def test_modules_are_known_by_the_names_they_are_imported_by():
         ("](02-attention.ipynb#average)", f"]({ADDRESS}chapters/02-attention.html#average)"),
         ("](../index.md)", f"]({ADDRESS}index.html)"),
         ("](solutions/03-self-attention.md)", f"]({ADDRESS}chapters/solutions/03-self-attention.html)"),
-        ("](../exercises/03-self-attention.ipynb)", f"]({ADDRESS}dist/exercises/03-self-attention.ipynb)"),
+        ("](../exercises/03-self-attention.ipynb)", f"]({ADDRESS}dist/exercises/exercise-03-self-attention.ipynb)"),
         ("](glossary.md)", "](glossary.md)"),
         ("](#here)", "](#here)"),
         ("](https://example.com/a.md)", "](https://example.com/a.md)"),

@@ -83,7 +83,7 @@ def run(notebook, empty) -> str:
 
 def test_a_downloaded_exercise_grades_itself(site, empty_environment):
     """Catches a wheel without its checks or its mistakes, checks that need the answers, a record among the packages."""
-    notebook = fetch_notebook(f"{site}dist/exercises/{SLUG}.ipynb")
+    notebook = fetch_notebook(f"{site}dist/exercises/exercise-{SLUG}.ipynb")
     source = nbformat.read(ROOT / "exercises" / "authoring" / SLUG / "source.ipynb", as_version=4)
     answer = next(cell.source for cell in source.cells if cell.id == "weights-answer")
     end = next(n for n, cell in enumerate(notebook.cells) if 'check("weights")' in cell.source)

@@ -8,19 +8,20 @@ import pytest
 import torch
 from bs4 import BeautifulSoup
 from clearbook.language_model import load_language_model
+from clearformer.tokenizers import CharTokenizer
+from safetensors.torch import load, load_file
 
+from tests.book.live import random_gpt, save
 from tools import ROOT
 from tools.extension import hooks
 from tools.extension.live_transformer import SCRIPT, bring_weights, snippet
+from tools.extension.live_weights import load_live_model, restored
 
 
 @pytest.fixture
 def models(tmp_path):
-    folder = tmp_path / "models" / "small"
-    folder.mkdir(parents=True)
-    (folder / "config.json").write_text('{"n_vocab": 3}', encoding="utf-8")
-    (folder / "model.safetensors").write_bytes(bytes(range(256)) * 2000)
-    return folder.parent
+    tokenizer = CharTokenizer("The book. ")
+    return save(tmp_path / "models" / "small", random_gpt(tokenizer, 30, 32, 2, 2), tokenizer).parent
 
 
 def test_an_element_is_told_where_its_weights_lie_and_what_they_weigh(tmp_path, models):
@@ -34,8 +35,16 @@ def test_an_element_is_told_where_its_weights_lie_and_what_they_weigh(tmp_path, 
     assert body == f'<p>a</p><live-transformer model="small" prompt="The " {told}>x</live-transformer>'
     assert (site / SCRIPT).is_file()
     held = json.loads(script[script.index("] = ") + 4 : script.rindex("; })(")])
-    assert held["config"] == '{"n_vocab": 3}'
-    assert base64.b64decode(held["weights"]) == (models / "small" / "model.safetensors").read_bytes()
+    assert held["config"] == (models / "small" / "config.json").read_text(encoding="utf-8")
+    exact, shipped = load_file(models / "small" / "model.safetensors"), load(base64.b64decode(held["weights"]))
+    assert len(base64.b64decode(held["weights"])) < 0.75 * (models / "small" / "model.safetensors").stat().st_size
+    for name, weight in restored(shipped).items():
+        step = exact[name].float().abs().amax(-1, keepdim=True) / 127 if weight.ndim == 2 else torch.zeros(())
+        assert ((weight - exact[name].float()).abs() <= 0.51 * step).all(), name
+    model, tokenizer = load_language_model(models / "small")
+    ids = torch.tensor([[tokenizer.n_vocab, *tokenizer.encode("The book. " * 2)]])
+    moved = (load_live_model(models / "small")[0](ids) - model(ids)).abs().max().item()
+    assert 0 < moved < 5 * held["difference"] and held["difference"] < 0.5
 
 
 def test_an_element_without_a_model_of_ours_stops_the_build(tmp_path, models):
@@ -67,7 +76,7 @@ def test_the_static_table_holds_the_numbers_that_the_started_model_shows_first()
     page = BeautifulSoup(written := snippet(name, "for <b>\n\nThe "), "html.parser")
     assert "" not in written.splitlines() and page.find("b") is None
     assert page.find("live-transformer")["prompt"] == "for <b>\n\nThe "
-    model, tokenizer = load_language_model(ROOT / "models" / name)
+    model, tokenizer = load_live_model(ROOT / "models" / name)
     ids = torch.tensor([[model.config.n_vocab - 1, *tokenizer.encode("for <b>\n\nThe ")]])
     p = (model(ids)[0, -1] / 0.8).softmax(-1).sort(descending=True).values
     kept = p[: int((p.cumsum(-1) < 0.95).sum()) + 1]

@@ -135,14 +135,18 @@ def test_a_build_of_what_has_not_changed_keeps_the_exercises(tmp_path, monkeypat
     """Catches links to exercises that lead nowhere after a second build, and copies without the installing cell."""
     monkeypatch.setattr(publish, "write_downloads", downloads.write_notebooks)
     source, site, said = tmp_path / "source", tmp_path / "site", io.StringIO()
-    shutil.copytree(ROOT / "exercises", source, ignore=lambda _, names: {*names} - {"03-self-attention.ipynb"})
+    shutil.copytree(
+        ROOT / "exercises", source / "exercises", ignore=lambda _, names: {*names} - {"03-self-attention.ipynb"}
+    )
     page = source / "index.rst"
     for text in ("One", "One", "Two"):
         if not page.exists() or text not in page.read_text():
-            page.write_text(f"{text}\n===\n:download:`03-self-attention.ipynb`\n")
+            page.write_text(f"{text}\n===\n:download:`exercises/03-self-attention.ipynb`\n")
         options = {"extensions": ["tools.extension.publish"]}
         Sphinx(source, None, site, tmp_path / "trees", "html", options, status=said, warning=said).build()
-        [place] = (site / "_downloads").glob("*/03-self-attention.ipynb")
+        [place] = (site / "_downloads").glob("*/*.ipynb")
+        assert place.name == "exercise-03-self-attention.ipynb"
+        assert f"{place.parent.name}/{place.name}" in (site / "index.html").read_text(encoding="utf-8")
         assert "install-the-course" in place.read_text(encoding="utf-8")
     assert "will overwrite" not in said.getvalue()
 

@@ -11,6 +11,7 @@ import yaml
 
 from tools import ROOT
 from tools.extension.live_transformer import likeliest, spell
+from tools.extension.live_weights import load_live_model
 
 CELL = 13  # of the map, in the units of its drawing
 BAR = 55  # per cent of the column, for the likeliest token
@@ -89,9 +90,8 @@ def weights_of(name: str, prompt: str, layer: int, head: int, models: Path) -> t
     """How much each token looks at each, a row for a token that looks, and the tokens."""
     import torch
     from clearbook.attention_maps import attention_weights
-    from clearbook.language_model import load_language_model
 
-    model, tokenizer = load_language_model(models / name)
+    model, tokenizer = load_live_model(models / name)
     ids = tokenizer.encode(prompt)
     found = attention_weights(model, torch.tensor([[model.config.n_vocab - 1, *ids]]))
     return [*found.values()][layer][0, head].tolist(), ["¶", *(tokenizer.decode([i]) for i in ids)]

@@ -15,9 +15,11 @@ import html
 import json
 import re
 import sys
+from functools import cache
 from pathlib import Path
 
 from tools import ROOT
+from tools.extension import live_weights
 
 SOURCES = ROOT / "tools" / "site" / "live"
 PARTS = (
@@ -40,11 +42,15 @@ def script() -> str:
     return f'if (typeof window !== "undefined") {texts}\n' + "".join(parts)
 
 
+@cache
 def weights_script(folder: Path) -> str:
-    """The weights and the configuration of the model in a folder, as a script. Raises: FileNotFoundError."""
+    """The weights and the configuration of the model in a folder, as a script, with the largest difference that the
+    rounding of the weights makes in a logit. Raises: FileNotFoundError.
+    """
     model: dict = {
         "config": (folder / "config.json").read_text("utf-8"),
-        "weights": base64.b64encode((folder / "model.safetensors").read_bytes()).decode("ascii"),
+        "weights": base64.b64encode(live_weights.shipped_file(folder)).decode("ascii"),
+        "difference": round(live_weights.largest_difference(folder), 2),
     }
     names = folder / "heads.json"  # tools/models/heads.py
     if names.is_file():
@@ -92,10 +98,9 @@ def snippet(name: str, prompt: str, models: Path = ROOT / "models") -> str:
 def likeliest(name: str, prompt: str, models: Path = ROOT / "models") -> list[tuple[str, float]]:
     """The tokens that the element shows first, spelled as there, and their probabilities."""
     import torch
-    from clearbook.language_model import load_language_model
     from clearformer.generation import keep_top_p
 
-    model, tokenizer = load_language_model(models / name)
+    model, tokenizer = live_weights.load_live_model(models / name)
     end = model.config.n_vocab - 1
     with torch.no_grad():
         logits = model(torch.tensor([[end, *tokenizer.encode(prompt)]]))[:, -1]

@@ -1,4 +1,4 @@
-"""The navigation of a page, made from the titles of the others.
+"""The navigation of a page: made from the titles of the others, and from chapter to chapter.
 
 Sphinx copies the headings of every page for the navigation of every page, and throws them away, since a navigation has
 titles alone: a quarter of the time of a build.
@@ -23,7 +23,35 @@ def titles(contents: bullet_list) -> bullet_list:
     return thin
 
 
+CLOSER = "chapters/closer/"  # how pages begin that a reader may leave out
+
+
+def lead_from_chapter_to_chapter(app, pagename, templatename, context, doctree) -> None:
+    """The buttons of a chapter pass over the closer looks, which are listed above them."""
+    if pagename.startswith(CLOSER) or pagename not in app.builder.relations:
+        return
+    for place, step in (("prev", 1), ("next", 2)):  # in a page's relations: its parent, previous and next page
+        name = app.builder.relations[pagename][step]
+        if not name or not name.startswith(CLOSER):
+            continue
+        while name and name.startswith(CLOSER):
+            name = app.builder.relations[name][step]
+        context[place] = name and {"link": app.builder.get_relative_uri(pagename, name), "title": title(app, name)}
+    if looks := [name for name in app.env.toctree_includes.get(pagename, ()) if name.startswith(CLOSER)]:
+        items = "".join(
+            f'<li><a href="{app.builder.get_relative_uri(pagename, name)}">{title(app, name)}</a></li>'
+            for name in looks
+        )
+        head = '<p id="closer-looks">Closer looks at this chapter, each a page of its own:</p>'
+        context["body"] += f'<nav class="closer-looks" aria-labelledby="closer-looks">{head}<ul>{items}</ul></nav>'
+
+
+def title(app, name: str) -> str:
+    return app.builder.render_partial(app.env.titles[name])["title"].removeprefix("Closer look: ")
+
+
 def setup(app) -> None:
+    app.connect("html-page-context", lead_from_chapter_to_chapter)
     thin: dict[str, bullet_list] = {}
     made: dict[tuple, str] = {}
 

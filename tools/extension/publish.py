@@ -15,10 +15,11 @@ from docutils import nodes
 from docutils.parsers.rst import Directive
 from sphinx.errors import ConfigError
 
-from tools.takeaway.downloads import ARCHIVE, DIST, wheel_name, write_downloads
+from tools.takeaway.downloads import ARCHIVE, DIST, published_name, wheel_name, write_downloads
 
 SITE_URL, REPOSITORY_URL, BRANCH = "SITE_URL", "REPOSITORY_URL", "notebooks"
 PDF = "clearformer.pdf"
+EXERCISE = re.compile(r"(_downloads/[0-9a-f]+/)(\d\d-[\w-]+\.ipynb)")
 PDF_PLACE = "<!-- the book as a PDF -->"
 LAUNCH = {"binderhub_url": "https://mybinder.org", "colab_url": "https://colab.research.google.com"}
 
@@ -86,10 +87,20 @@ def forget_downloads(app) -> None:
     shutil.rmtree(Path(app.outdir) / "_downloads", ignore_errors=True)
 
 
+def name_exercises(app, pagename, templatename, context, doctree) -> None:
+    """A link to an exercise leads to the name under which it is published, which is not that of its chapter."""
+    if context.get("body"):
+        context["body"] = EXERCISE.sub(
+            lambda link: link[1] + published_name(Path("exercises", link[2])), context["body"]
+        )
+
+
 def add_downloads(app, error) -> None:
     if error is None and app.builder.format == "html":
         for source, (_, place) in app.env.dlfiles.items():  # Sphinx copies none where no page has changed
             copy = Path(app.outdir) / "_downloads" / place
+            copy.unlink(missing_ok=True)  # Sphinx gives it the name that it has in the repository
+            copy = copy.with_name(published_name(Path(source)))
             copy.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(Path(app.srcdir) / source, copy)
         write_downloads(Path(app.outdir), site_address(app.config))
@@ -114,5 +125,6 @@ def setup(app):
     app.connect("config-inited", add_buttons)
     app.connect("builder-inited", forget_downloads)
     app.connect("build-finished", add_downloads)
+    app.connect("html-page-context", name_exercises)
     app.add_directive("downloads", Downloads)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -120,11 +120,20 @@ def write_notebooks(site: Path, address: str, root: Path = ROOT) -> None:
     """The notebooks of the site as they are to be downloaded, in the places from which its pages link to them."""
     for path in notebooks(root):
         text = published_notebook(root, path, address)
-        places = [site / "_sources" / path, *(site / "_downloads").glob(f"*/{path.name}"), site / DIST / path]
-        for place in places if path.parts[0] == "exercises" else places[:1]:
+        if path.parts[0] == "exercises":
+            name = published_name(path)
+            places = [*(site / "_downloads").glob(f"*/{name}"), site / DIST / path.with_name(name)]
+        else:
+            places = [site / "_sources" / path]
+        for place in places:
             if place.exists() or place.is_relative_to(site / DIST):
                 place.parent.mkdir(parents=True, exist_ok=True)
                 place.write_text(text, encoding="utf-8")
+
+
+def published_name(path: Path) -> str:
+    """Of an exercise another than that of its chapter, which lands in the same folder of downloads."""
+    return f"exercise-{path.name}" if path.parent.name == "exercises" else path.name
 
 
 def notebooks(root: Path = ROOT) -> list[Path]:
@@ -196,7 +205,9 @@ def relink_pages(text: str, folder: str, address: str, beside: frozenset[str]) -
         page = re.fullmatch(r"(index|chapters/[\w/-]+)\.(?:md|ipynb)", target)
         if target in beside or not (page or target.startswith("exercises/")):
             return match[0]
-        return f"]({address}{page[1]}.html{section})" if page else f"]({address}{DIST}/{target})"
+        if page:
+            return f"]({address}{page[1]}.html{section})"
+        return f"]({address}{DIST}/exercises/{published_name(Path(target))})"
 
     return LINK.sub(move_link, text)
 

@@ -12,7 +12,6 @@ from pathlib import Path
 from clearcheck.author.loading import AuthoredExercise
 from clearcheck.author.release import learner_notebook, read_source
 from clearcheck.grading.exercise import Exercise
-from clearcheck.learner.answered_exercise import exercise_slug
 from clearcheck.learner.cards import Card
 from clearcheck.learner.progress_file import Record
 from clearcheck.learner.reset import set_next_input
@@ -174,23 +173,38 @@ def _take(found: ReusedCode, source: _Source, name: str, asked: Collection[str])
 
 
 def _source(slug: str, folder: Path) -> "_Source | str":
-    """The learner's notebook of an exercise, or a sentence why there is none."""
-    path = folder / f"{slug}.ipynb"
-    if not path.is_file():
-        same = [other for other in sorted(folder.glob("*.ipynb")) if _slug_of(other) == slug]
-        if len(same) != 1:
-            several = f"{len(same)} notebooks answer {slug}; keep one of them as" if same else "there is no"
-            return f"{several} {path.name} beside this notebook; put it there, or write the function here."
-        path = same[0]
+    """The learner's notebook of an exercise, or a sentence why there is none.
+
+    It is known by the call that names the exercise: a chapter may lie beside it under the same name.
+    """
+    named = folder / f"{slug}.ipynb"
     try:
-        return _Source(path.name, [(cell.number, cell.source) for cell in read_submission(path).cells])
+        cells = read_submission(named) if named.is_file() else None
+        if cells is None or slug not in cells.slugs[:1]:
+            found = [path for path in sorted(folder.glob("*.ipynb")) if path != named and _slug_of(path) == slug]
+            if len(found) != 1:
+                return _not_one(slug, len(found), is_other=cells is not None)
+            named = found[0]
+            cells = read_submission(named)
+        return _Source(named.name, [(cell.number, cell.source) for cell in cells.cells])
     except NotANotebook as problem:
-        return str(problem).replace(str(path), path.name)
+        return str(problem).replace(str(named), named.name)
+
+
+def _not_one(slug: str, n_found: int, is_other: bool) -> str:
+    if n_found:
+        return f"{n_found} notebooks answer {slug}; keep one of them as {slug}.ipynb beside this notebook."
+    if is_other:
+        return (
+            f'the {slug}.ipynb beside this notebook is not the exercise, since it does not call exercise("{slug}"); put '
+            "the exercise beside it under any other name, or write the function here."
+        )
+    return f"there is no {slug}.ipynb beside this notebook; put it there, or write the function here."
 
 
 def _slug_of(path: Path) -> str:
     try:
-        return exercise_slug(read_submission(path))
+        return next(iter(read_submission(path).slugs), "")
     except NotANotebook:
         return ""
 

@@ -5,17 +5,17 @@ from types import SimpleNamespace
 
 import pytest
 import torch
-from clearbook.language_model import load_language_model
 from clearformer.tokenizers import BytePairTokenizer, CharTokenizer
 
 from tests.book.live import random_gpt, save, write_page
 from tests.book.live_transformer.element import BORDERS, SHIPPED, ZEN, open_page
 from tests.book.pages import ROOT
+from tools.extension.live_weights import load_live_model
 
 
 @pytest.fixture(scope="module")
 def models(tmp_path_factory) -> dict[str, SimpleNamespace]:
-    """By name: model and tokenizer in Python, and the folder that the page reads. Sizes and dtypes differ."""
+    """By name: the model as a page computes it and as it was saved, its tokenizer and its folder. Sizes differ."""
     torch.manual_seed(3)
     folder = tmp_path_factory.mktemp("models")
     characters, pairs = CharTokenizer(ZEN + "é😀"), BytePairTokenizer(ZEN, 150)
@@ -28,14 +28,14 @@ def models(tmp_path_factory) -> dict[str, SimpleNamespace]:
         ("bare", BytePairTokenizer(ZEN, 0), (32, 12, 3, 1), torch.float32),
         ("crossing", crossing, (16, 8, 1, 1), torch.float16),
     ):
-        model = random_gpt(tokenizer, *sizes, dtype)
-        found[name] = SimpleNamespace(
-            model=model, tokenizer=tokenizer, folder=save(folder / name, model, tokenizer, dtype)
-        )
+        exact = random_gpt(tokenizer, *sizes, dtype)
+        save(folder / name, exact, tokenizer, dtype)
+        found[name] = SimpleNamespace(tokenizer=tokenizer, exact=exact)
     for name in SHIPPED:
         (folder / name).symlink_to(ROOT / "models" / name)
-        model, tokenizer = load_language_model(folder / name)
-        found[name] = SimpleNamespace(model=model, tokenizer=tokenizer, folder=folder / name)
+        found[name] = SimpleNamespace(tokenizer=load_live_model(folder / name)[1])
+    for name, own in found.items():
+        own.model, own.folder = load_live_model(folder / name)[0], folder / name
     return found
 
 

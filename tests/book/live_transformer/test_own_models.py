@@ -29,7 +29,8 @@ def paste(page, text: str) -> None:
 def test_a_readers_own_model_runs(visit, models, tmp_path):
     """Catches what the notebook saves and the page cannot read, or numbers that remain those of the model before."""
     page = visit("pairs", prompt="Now")
-    own = models["characters"]
+    tokenizer = models["characters"].tokenizer
+    own = SimpleNamespace(model=models["characters"].exact, tokenizer=tokenizer)
     save_language_model(own.model, own.tokenizer, tmp_path)
     page.locator("input[type=file]").set_input_files([tmp_path / "model.safetensors", tmp_path / "config.json"])
     page.get_by_text("Your own model").wait_for()

@@ -66,8 +66,10 @@
       const moved = outputs.map((y, n) => y - dot(this.weights(n, 0), values));
       columns.forEach((weights, n) => {
         this.put({ [`sum-${n}`]: fixed(sum(weights)), [`output-${n}`]: fixed(outputs[n]), [`moved-${n}`]: fixed(moved[n]) });
-        const shift = Math.abs(moved[n]) > 1e-9 && !this.closed ? 1 : 0;
-        this.querySelector(`[data-value="moved-${n}"]`).setAttribute("style", `${tint(shift, "warm")}; font-weight: ${400 + 300 * shift}`);
+        // Red and bold is what must not move; what may is grey.
+        const shift = Math.abs(moved[n]) > 1e-9 && !this.closed, leak = shift && this.where.value !== "none" && !this.mask[this.all.length - 1][n];
+        const paint = leak ? tint(1, "warm") : shift ? "background: color-mix(in srgb, var(--pst-color-text-muted) 18%, transparent)" : "";
+        this.querySelector(`[data-value="moved-${n}"]`).setAttribute("style", `${paint}; font-weight: ${leak ? 700 : 400}`);
         weights.forEach((weight, s) => this.paint(s, n, weight));
       });
       this.say(this.sentence(moved));

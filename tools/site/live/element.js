@@ -123,12 +123,14 @@
       progress.max = 1e6 * this.getAttribute("megabytes");
       progress.removeAttribute("value"); // until bytes are counted
       try {
-        const { config, weights, heads } = await live.weightsOf(name, this.getAttribute("src"), (bytes) => {
+        const { config, weights, heads, difference } = await live.weightsOf(name, this.getAttribute("src"), (bytes) => {
           progress.value = bytes;
         });
         this.tell("Unpacking …");
         await new Promise((done) => setTimeout(done)); // so that it can be seen
-        this.start(live.openModel(config, live.bytesOf(weights)), "This model", this.getAttribute("prompt"), heads);
+        const model = live.openModel(config, live.bytesOf(weights));
+        this.start(model, "This model", this.getAttribute("prompt"), heads);
+        this.part.who.append(` Its weights are rounded to 8 bits for the way here. Over ${Math.min(256, model.config.n_positions) - 1} tokens of its own writing, this moves no logit by more than ${difference}.`);
         this.part.again.hidden = true;
         this.tasks.begin();
       } catch (error) {

@@ -7,7 +7,8 @@
   const OTHERS = ["d_ff", "n_kv_heads", "eps", "activation", "norm", "feed_forward", "rope"];
   const OURS = "This page runs the GPT of this book, as chapter 9's gpt.py saves it: config.json with "
     + SIZES.join(", ") + " and the tokenizer, and model.safetensors.";
-  const BYTES = { F32: 4, F16: 2, BF16: 2, F64: 8 };
+  const BYTES = { F32: 4, F16: 2, BF16: 2, F64: 8, I8: 1 };
+  const SCALES = ".scales"; // of a matrix in 8 bits: a number for each of its rows
   const MOST_HEADER = 1e8;
 
   // What the reader is told; every other error is a slip of this program.
@@ -115,6 +116,14 @@
     return values;
   }
 
+  // A matrix in 8 bits: each row times its scale.
+  function scaled({ shape, bytes }, scales) {
+    const [rows, columns] = shape, whole = new Int8Array(bytes.buffer, bytes.byteOffset, bytes.length);
+    const values = new Float32Array(whole.length);
+    for (let r = 0, i = 0; r < rows; r++) for (let c = 0; c < columns; c++, i++) values[i] = whole[i] * scales[r];
+    return values;
+  }
+
   let table = null;
   // The values of all 65,536 half-precision numbers.
   function halfTable() {
@@ -128,10 +137,20 @@
     return table;
   }
 
+  function scalesOf(found, name) {
+    const scales = found[name + SCALES], rows = found[name].shape[0];
+    if (!scales || scales.dtype !== "F32" || scales.shape.join() !== String(rows)) {
+      throw new Problem(`${name} has numbers of the kind I8 and no ${name}${SCALES} of the kind F32 with ${rows} numbers. `
+        + "Save the model in 16 or 32 bits.");
+    }
+    return toFloat32(scales);
+  }
+
   // name -> Float32Array for all weights that the configuration calls for, and for no others.
   function readWeights(buffer, config) {
     const found = readSafetensors(buffer), expected = expectedShapes(config), weights = {};
-    const names = Object.keys(found), strange = names.filter((name) => !expected[name]);
+    const names = Object.keys(found).filter((name) => !(name.endsWith(SCALES) && (found[name.slice(0, -SCALES.length)] || {}).dtype === "I8"));
+    const strange = names.filter((name) => !expected[name]);
     const missing = Object.keys(expected).filter((name) => !found[name]);
     if (missing.length || strange.length) {
       throw new Problem(`model.safetensors holds ${names.length} tensors` + (strange.length ? `, such as ${strange[0]},` : "")
@@ -144,7 +163,7 @@
         throw new Problem(`${name} has the shape ${shape.join(" × ")}, expected ${expected[name].join(" × ")} by the sizes `
           + "in config.json. Take both files of the same model.");
       }
-      weights[name] = toFloat32(found[name]);
+      weights[name] = found[name].dtype === "I8" ? scaled(found[name], scalesOf(found, name)) : toFloat32(found[name]);
       if (!weights[name].every(Number.isFinite)) {
         throw new Problem(`${name} holds numbers that are not finite: this model's training has failed.`);
       }
