@@ -18,7 +18,7 @@ from tools.extension.publish import site_address
 from tools.pages.chapters import chapter_number, is_chapter
 
 SITE = ROOT / "tools" / "site"
-SCRIPTS = ("reader.js", "search.js", "search-engine.js")
+SCRIPTS = ("reader.js", "search.js", "search-engine.js", "present/present.js", "present/present.css")
 ICON = re.compile(r'<(i|span) class="([^"]*\bfa-[^"]*)"([^>]*)>\s*</\1>')
 ICON_SET = Path(pydata_sphinx_theme.__file__).parent / "theme/pydata_sphinx_theme/static/scripts/fontawesome.js"
 ICON_SCRIPT = re.compile(

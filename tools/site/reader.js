@@ -105,7 +105,8 @@
       if (state.read[page]) delete state.read[page];
       else state.read[page] = true;
     }));
-    document.querySelector("article.bd-article").append(make("p", { class: "chapter-end" }, button, " ", make("span", { role: "status" })));
+    const forClass = make("span", { class: "for-class" }, "For a class: ", make("a", { href: "?present" }, "slides"), " · ", make("a", { href: "?handout" }, "a sheet to hand out"));
+    document.querySelector("article.bd-article").append(make("p", { class: "chapter-end" }, button, " ", make("span", { role: "status" }), forClass));
     const leave = () => {
       const above = [...document.querySelectorAll("article section[id]")].filter((section) => section.getBoundingClientRect().top < innerHeight / 2).at(-1);
       const heading = above?.querySelector("h2, h3, h4")?.firstChild?.textContent.trim();
@@ -211,6 +212,13 @@
   let theme;
   addEventListener("beforeprint", () => { ({ theme } = document.documentElement.dataset); document.documentElement.dataset.theme = "light"; });
   addEventListener("afterprint", () => { document.documentElement.dataset.theme = theme; });
+
+  // ?present and ?handout bring what they need, and no other page pays for it.
+  const asked = new URLSearchParams(location.search);
+  if (asked.has("present") || asked.has("handout")) {
+    document.head.append(make("link", { rel: "stylesheet", href: new URL("_static/present.css", root).href }));
+    addEventListener("load", () => document.head.append(make("script", { src: new URL("_static/present.js", root).href })));
+  }
 
   startQuiz();
   if (page) startChapter();
