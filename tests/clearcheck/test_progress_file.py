@@ -65,11 +65,14 @@ Columns: 6 of 9 points
   ○ ranges — not answered yet (0 of 3 points)
 The course, as last checked on this computer:
   01-columns: 6 of 9 points (the time here)
-  02-rows: not started\
+  02-rows: not started
+To see these points in the contents of the site, open this link. They go into your browser and nowhere else:
+http://localhost:8000/#progress=01-columns:6/9\
 """)
-    page = card._repr_html_()
-    assert f"<td>01-columns</td><td>6 of 9 points</td><td>{HERE}</td>" in page
-    assert "<td>02-rows</td><td>not started</td><td></td>" in page
+    page = card._repr_html_().replace(' style="text-align: left"', "")
+    assert f'<td><a href="01-columns.ipynb">01-columns</a></td><td>6 of 9 points</td><td>{HERE}</td>' in page
+    assert '<td><a href="02-rows.ipynb">02-rows</a></td><td>not started</td><td></td>' in page
+    assert 'href="http://localhost:8000/#progress=01-columns:6/9"' in page
 
 
 NO_RECORDS = {

@@ -9,7 +9,7 @@
   window.CLEARFORMER_MAKE = make; // for search.js
 
   const KEY = "clearformer";
-  const EMPTY = { read: {}, answers: {}, questions: {}, place: null };
+  const EMPTY = { read: {}, answers: {}, questions: {}, points: {}, due: {}, place: null };
   const root = new URL(document.documentElement.dataset.content_root || "./", location.href);
   const chapter = document.querySelector(".chapter-place"); // only a numbered chapter has one
   const page = chapter?.dataset.page;
@@ -21,7 +21,8 @@
   const checked = (found) => {
     const good = structuredClone(EMPTY);
     if (!isRecord(found)) return good;
-    for (const name of ["read", "answers", "questions"]) if (isRecord(found[name])) good[name] = found[name];
+    for (const name of ["read", "answers", "questions", "points", "due"]) if (isRecord(found[name])) good[name] = found[name];
+    for (const name of ["points", "due"]) for (const [key, value] of Object.entries(good[name])) if (!isRecord(value)) delete good[name][key];
     for (const [name, answers] of Object.entries(good.answers)) if (!isRecord(answers) || !Object.values(answers).every(isRecord)) delete good.answers[name];
     if (isRecord(found.place) && ["page", "title", "section", "anchor"].every((name) => typeof found.place[name] === "string")) good.place = found.place;
     return good;
@@ -64,6 +65,28 @@
     });
   });
 
+  // A question that was answered wrong comes back after a day, and then after a week (chapters/play/again).
+  const DAY = 86400000;
+  const inDays = (days) => new Date(Date.now() + days * DAY).toISOString().slice(0, 10);
+  const comeBack = (state, question, right) => {
+    const id = `${quizPage} ${question.dataset.question}`, known = state.due[id];
+    if (!right) {
+      const text = question.previousElementSibling?.textContent.trim().slice(0, 200) || "A question";
+      state.due[id] = { page: quizPage, question: question.dataset.question, title: chapterTitle(), text, week: false, on: inDays(1) };
+    } else if (known && known.on <= inDays(0)) {
+      if (known.week) delete state.due[id];
+      else Object.assign(known, { week: true, on: inDays(7) });
+    }
+  };
+  const openAgain = () => {
+    const question = questions.find((it) => it.dataset.question === asked.get("again"));
+    if (!question) return;
+    save((state) => delete state.answers[quizPage]?.[question.dataset.question]);
+    options(question).forEach((option) => { option.open = false; });
+    question.querySelector("summary").focus();
+    question.previousElementSibling?.scrollIntoView({ block: "center" });
+  };
+
   const drawScore = () => {
     const line = document.querySelector(".quiz-score");
     if (!line) return;
@@ -87,6 +110,7 @@
         save((state) => {
           state.answers[quizPage] = { ...state.answers[quizPage], [question.dataset.question]: answer };
           state.questions[quizPage] = questions.length;
+          comeBack(state, question, answer.right);
         });
       });
     }));
@@ -142,13 +166,14 @@
       const target = new URL(link.getAttribute("href"), location.href);
       const name = target.pathname.startsWith(root.pathname) ? target.pathname.slice(root.pathname.length).replace(/\.html$/, "") : "";
       const answers = state.answers[name];
-      const marks = [state.read[name] ? "✓" : "", answers ? `${score(answers)}/${state.questions[name] ?? Object.keys(answers).length}` : ""].filter(Boolean);
+      const points = state.points[name.replace("chapters/", "")];
+      const marks = [state.read[name] ? "✓" : "", points ? `${points.got}/${points.of}\u00a0p` : "", answers ? `${score(answers)}/${state.questions[name] ?? Object.keys(answers).length}` : ""].filter(Boolean);
       if (!marks.length) return;
-      const words = [state.read[name] ? "read" : "", answers ? `${score(answers)} questions right` : ""].filter(Boolean).join(", ");
+      const words = [state.read[name] ? "read" : "", points ? `${points.got} of ${points.of} points` : "", answers ? `${score(answers)} questions right` : ""].filter(Boolean).join(", ");
       link.append(make("span", { class: "reader-mark" }, make("span", { "aria-hidden": "true" }, marks.join(" ")), say(` (${words})`)));
     });
     const nRead = Object.keys(state.read).length;
-    if (!nRead && !Object.keys(state.answers).length && !state.place) return;
+    if (!nRead && !["answers", "points", "due"].some((name) => Object.keys(state[name]).length) && !state.place) return;
     const forget = make("button", { type: "button", class: "reader-button" }, "Forget my progress");
     forget.addEventListener("click", () => {
       if (!confirm("Forget which chapters you have read, your answers and your place? They are kept in this browser only.")) return;
@@ -165,12 +190,18 @@
 
   const drawResume = () => {
     document.querySelector(".reader-resume")?.remove();
-    const { place: left } = load();
+    const { place: left, due } = load();
     const title = document.querySelector("article h1");
-    if (!left || !title || !document.querySelector("meta[name=page][content=index]")) return;
+    if (!title || !document.querySelector("meta[name=page][content=index]")) return;
+    const nDue = Object.values(due).filter((it) => it.on <= inDays(0)).length;
+    const again = nDue ? make("a", { href: new URL("chapters/play/again.html", root).href }, `${nDue} question${nDue > 1 ? "s" : ""} to answer again`) : "";
+    if (!left) {
+      if (again) title.after(make("p", { class: "reader-resume" }, again));
+      return;
+    }
     const address = new URL(`${left.page}.html${left.anchor ? `#${left.anchor}` : ""}`, root);
     const where = left.section ? `${left.title}: ${left.section}` : left.title;
-    title.after(make("p", { class: "reader-resume" }, make("a", { href: address.href }, "Continue where you left off"), ` · ${where}`));
+    title.after(make("p", { class: "reader-resume" }, make("a", { href: address.href }, "Continue where you left off"), ` · ${where}`, again && " · ", again));
   };
 
   const draw = () => [showAnswers, drawScore, drawChapter, drawContents, drawResume].forEach((step) => step());
@@ -213,6 +244,16 @@
   addEventListener("beforeprint", () => { ({ theme } = document.documentElement.dataset); document.documentElement.dataset.theme = "light"; });
   addEventListener("afterprint", () => { document.documentElement.dataset.theme = theme; });
 
+  // The link that progress() prints in a notebook: points of exercises, which are kept here and sent nowhere.
+  const takePoints = () => {
+    if (!location.hash.startsWith("#progress=")) return;
+    const found = [...decodeURIComponent(location.hash).matchAll(/(\d\d-[a-z0-9-]+):(\d{1,5})\/(\d{1,5})(?=,|$)/g)];
+    save((state) => found.forEach(([, slug, got, of]) => { state.points[slug] = { got: Number(got), of: Number(of) }; }));
+    const told = found.length ? `The points of ${found.length} exercise${found.length > 1 ? "s" : ""} now stand in the contents.` : "This link holds no points: copy all of it, as progress() prints it.";
+    document.querySelector("article h1")?.after(make("p", { class: "reader-points", role: "status" }, told));
+    history.replaceState(null, "", location.pathname + location.search);
+  };
+
   // ?present and ?handout bring what they need, and no other page pays for it.
   const asked = new URLSearchParams(location.search);
   if (asked.has("present") || asked.has("handout")) {
@@ -222,7 +263,10 @@
 
   startQuiz();
   if (page) startChapter();
+  takePoints();
+  addEventListener("hashchange", takePoints);
   draw();
+  if (asked.has("again")) openAgain();
   addEventListener("storage", (event) => { if (event.key === KEY) draw(); });
   addEventListener("pageshow", (event) => {
     if (!event.persisted) return;

@@ -38,9 +38,11 @@ MODULES = {
 LINK = re.compile(r"\]\((?![a-z]+:|#)([^)\s#]+)(#[^)\s]*)?\)")
 INSTALL = """\
 from importlib.util import find_spec
+from os import environ
 from subprocess import check_call
 from sys import executable
 
+environ["CLEARFORMER_SITE"] = "{address}"  # where progress() leads
 if not all(map(find_spec, {modules})):  # once, from the site that this notebook is from
     print("Installing the course and what it needs: some minutes, and about 2 GB with PyTorch.")
     quietly = ["-q", "--progress-bar", "off", "--extra-index-url", "{cpu_index}"]

@@ -1,5 +1,6 @@
 """Results as plain text and as HTML: the same words in both, and a sign beside each so that colour says nothing."""
 
+import os
 from dataclasses import dataclass
 from html import escape
 
@@ -57,6 +58,14 @@ def headline(result: QuestionResult) -> str:
     return f"{sign} {result.question.id} — {verdict_of(result.status, result.points, result.question.points)}"
 
 
+def _exercise_link(slug: str) -> str:
+    return f'<a href="{slug}.ipynb">{escape(slug)}</a>'
+
+
+SITE = os.environ.get("CLEARFORMER_SITE", "http://localhost:8000/")  # as make serve shows it, unless told
+LEFT = 'style="text-align: left"'  # Jupyter would set words to the right
+
+
 def progress_card(exercise: Exercise, results: list[QuestionResult]) -> Card:
     points = sum(result.points for result in results)
     total = f"{exercise.title}: {points_of(points, exercise.points)}"
@@ -76,16 +85,32 @@ def progress_card(exercise: Exercise, results: list[QuestionResult]) -> Card:
     return Card("\n".join(lines), f'<div class="clearcheck"><p><strong>{escape(total)}</strong></p>{table}</div>')
 
 
-def course_card(record: Record, slugs: list[str]) -> Card:
-    """One line for each exercise of the course, with the points that are on record."""
+def course_card(record: Record, slugs: list[str], site: str = SITE) -> Card:
+    """One line for each exercise of the course, with the points that are on record, and a link that marks them on the
+    `site`: the points stand in the address, behind #, which a browser keeps to itself.
+    """
     title, none = "The course, as last checked on this computer:", ("not started", "")
     known = {slug: (points_of(kept.points, kept.max_points), in_words(kept.when)) for slug, kept in record.items()}
     listed = [(slug, *known.get(slug, none)) for slug in slugs]
     lines = [f"  {slug}: {points}{when and f' ({when})'}" for slug, points, when in listed]
-    rows = "".join(f"<tr>{''.join(f'<td>{escape(word)}</td>' for word in row)}</tr>" for row in listed)
-    head = "<tr><th>Exercise</th><th>Points</th><th>Last checked</th></tr>"
-    table = f"<table><thead>{head}</thead><tbody>{rows}</tbody></table>"
-    return Card("\n".join([title, *lines]), f'<div class="clearcheck"><p><strong>{title}</strong></p>{table}</div>')
+    rows = "".join(
+        "<tr>"
+        + "".join(f"<td {LEFT}>{cell}</td>" for cell in (_exercise_link(slug), escape(points), escape(when)))
+        + "</tr>"
+        for slug, points, when in listed
+    )
+    head = "".join(f"<th {LEFT}>{name}</th>" for name in ("Exercise", "Points", "Last checked"))
+    table = f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+    kept = ",".join(
+        f"{slug}:{round(record[slug].points)}/{round(record[slug].max_points)}" for slug in slugs if slug in record
+    )
+    link = f"{site}#progress={kept}"
+    told = (
+        "To see these points in the contents of the site, open this link. They go into your browser and nowhere else:"
+    )
+    html = f'<p>{told} <a href="{escape(link)}">mark them there</a></p>' if kept else ""
+    text = [title, *lines, *([told, link] if kept else [])]
+    return Card("\n".join(text), f'<div class="clearcheck"><p><strong>{title}</strong></p>{table}{html}</div>')
 
 
 def notice(title: str, text: str) -> Card:

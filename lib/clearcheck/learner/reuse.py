@@ -196,8 +196,8 @@ def _not_one(slug: str, n_found: int, is_other: bool) -> str:
         return f"{n_found} notebooks answer {slug}; keep one of them as {slug}.ipynb beside this notebook."
     if is_other:
         return (
-            f'the {slug}.ipynb beside this notebook is not the exercise, since it does not call exercise("{slug}"); put '
-            "the exercise beside it under any other name, or write the function here."
+            f'the {slug}.ipynb beside this notebook is not the exercise, since it does not call exercise("{slug}"); '
+            "put the exercise beside it under any other name, or write the function here."
         )
     return f"there is no {slug}.ipynb beside this notebook; put it there, or write the function here."
 
