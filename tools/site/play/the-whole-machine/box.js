@@ -22,7 +22,7 @@
 
     makeLock() {
       const { box } = this, each = box.nHeads > 1 ? " of each head" : "";
-      this.input = html("input", { type: "text", "data-control": `shape-${box.name}`, "aria-label": `Shape of ${full(box)}${each}`, placeholder: `shape${each ? ", a head" : ""}`, autocomplete: "off", spellcheck: "false" });
+      this.input = html("input", { type: "text", "data-control": `shape-${box.name}`, "aria-label": `Shape of ${full(box)}${each}`, placeholder: each ? "one head" : "shape", autocomplete: "off", spellcheck: "false" });
       this.hint = html("p", { class: "hint", "data-value": `hint-${box.name}`, hidden: true });
       const submit = (event) => (event.preventDefault(), this.guess());
       this.lock = html("form", { class: "lock", submit },
@@ -61,10 +61,11 @@
       const { box } = this, head = box.nHeads > 1 ? `head ${h + 1}` : "";
       const words = range(box.columns).map((c) => html("th", { scope: "col", "data-column": c }));
       const rows = range(box.rows).map((r) =>
-        html("tr", {}, html("th", { scope: "row", "data-row": r }), ...range(box.columns).map((c) => this.makeCell([box.name, h, r, c]))));
+        html("tr", {}, this.isNamed ? html("th", { scope: "row", "data-row": r }) : null, ...range(box.columns).map((c) => this.makeCell([box.name, h, r, c]))));
       this.heads.push(...words);
       return html("table", { role: "grid", "aria-label": `${full(box)}${head ? `, ${head}` : ""}`, keydown: (event) => this.move(event), click: (event) => this.choose(event.target.closest("[data-value]")) },
-        box.columns > 1 ? html("thead", {}, html("tr", {}, html("td", { class: "corner" }, head), ...words)) : null, html("tbody", {}, ...rows));
+        head ? html("caption", {}, head) : null,
+        box.columns > 1 ? html("thead", {}, html("tr", {}, this.isNamed ? html("td", {}) : null, ...words)) : null, html("tbody", {}, ...rows));
     }
 
     makeCell(address) {
@@ -110,6 +111,7 @@
         const x = at(numbers, address), isShown = !lit || lit.all.has(name);
         cell.textContent = show(x);
         cell.className = !lit ? "" : name === lit.chosen ? "chosen" : lit.direct.has(name) ? "direct" : lit.all.has(name) ? "far" : "";
+        if (!this.isNamed) cell.setAttribute("aria-label", `${cell.textContent}, number ${address[2] + 1}`);
         cell.setAttribute("aria-selected", name === lit?.chosen ? "true" : "false");
         cell.style = isShown && Number.isFinite(x) ? tint(Math.abs(x) / top, isBack ? "warm" : "accent") : "";
       }

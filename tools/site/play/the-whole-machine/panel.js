@@ -9,7 +9,8 @@
       this.sum = html("p", { class: "sum", "data-value": "sum" });
       this.measured = html("p", { class: "sum", "data-value": "measured" });
       this.button = page.button("measure", "Nudge it and measure the slope", () => this.measure());
-      this.root = html("div", { class: "panel", role: "region", "aria-label": "The chosen number", tabindex: 0 }, status, this.sum, this.button, this.measured);
+      this.levers = html("div", { class: "controls" }, page.flow.box, this.button);
+      this.root = html("div", { class: "panel", role: "region", "aria-label": "The chosen number", tabindex: 0 }, status, this.sum, this.measured, page.question, this.levers);
       this.show(null);
     }
 

@@ -24,9 +24,9 @@
       this.kept = this.recall(FRESH, isGood);
       this.address = null;
       this.boxes = Object.fromEntries(BOXES.map((box) => [box.name, new Box(box, this)]));
+      this.makeLever();
       this.panel = new Panel(this, this.status);
-      this.count = html("p", { class: "count", "data-value": "count" });
-      live.append(this.makeWords(), this.legend(), this.count, this.makeMachine(), this.makeLever(), this.panel.root);
+      live.append(this.makeWords(), this.legend(), this.makeCount(), this.makeMachine(), this.panel.root);
       for (const name of Object.keys(this.kept.open)) this.boxes[name].open();
       this.renew();
       this.say("Start at a box whose shape you know. Rows × columns, and a token is a column.");
@@ -44,7 +44,7 @@
         node.value = value;
         return node;
       };
-      this.selects = this.kept.words.map((id, n) => select(`word-${n}`, id, (to) => this.keep({ ...this.kept, words: this.kept.words.with(n, to) })));
+      this.selects = this.kept.words.map((id, n) => select(`word-${n}`, id, (to) => this.keep({ ...this.kept, words: this.kept.words.map((id, i) => (i === n ? to : id)) })));
       this.nextSelect = select("next", this.kept.next, (next) => this.keep({ ...this.kept, next }));
       return html("div", { class: "controls words" },
         ...this.selects.map((node, n) => html("label", { "data-token": n }, `Token ${n + 1} `, html("span", { class: "seen", "data-value": `seen-${n}` }), node)),
@@ -64,8 +64,12 @@
       this.flow = this.choice("flow", "The flow", [["forward", "→ forward: values"], ["back", "← back: slopes dL/d…"]], "forward");
       this.flow.chosen = () => this.turned();
       this.question = html("fieldset", { class: "guess", hidden: true });
-      return html("div", {}, html("div", { class: "controls" }, this.flow.box,
-        this.button("rest", "Open the rest for me", () => this.openRest()), this.button("again", "Shut all boxes", () => this.startAgain())), this.question);
+    }
+
+    makeCount() {
+      this.count = html("span", { class: "count", "data-value": "count" });
+      return html("div", { class: "controls begin" }, this.count,
+        this.button("rest", "Open the rest for me", () => this.openRest()), this.button("again", "Shut all boxes", () => this.startAgain()));
     }
 
     // Three words and a next one: everything is computed again.

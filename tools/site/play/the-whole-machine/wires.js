@@ -1,6 +1,7 @@
 // The wires between the boxes: drawn behind them, at right angles, where the page is wide enough for a machine.
 (() => {
   const { svg, machine } = clearformer;
+  const ROOM = 28; // above the boxes of a band, for its wires
   const GAP = 5; // pixels between wires that run side by side
 
   // Where a box lies in the machine, in its pixels.
@@ -12,19 +13,22 @@
 
   // From one box to the next: right, down its own column, or around what lies between, in a lane of its own.
   function path(from, to, lane) {
-    if (to.left >= from.right && to.left - from.right < 40) {
+    if (isNext(from, to)) {
       const middle = (from.right + to.left) / 2, y = overlap(from, to);
       return y === null ? `M${from.right} ${from.y} H${middle} V${to.y} H${to.left - 4}` : `M${from.right} ${y} H${to.left - 4}`;
     }
-    if (to.top >= from.bottom && Math.abs(to.left - from.left) < 20 && to.top - from.bottom < 40) return `M${from.x} ${from.bottom} V${to.top - 4}`;
+    if (isUnder(from, to)) return `M${from.x} ${from.bottom} V${to.top - 4}`;
     if (to.band > from.band) {
       const y = to.bandTop - 8 - GAP * lane, start = from.x + 6 * (lane - 1);
       if (to.isBelow) return `M${start} ${from.bottom} V${y} H${to.left - 9} V${to.y + 8} H${to.left - 4}`;
       return `M${start} ${from.bottom} V${y} H${to.x + GAP * lane - 8} V${to.top - 4}`;
     }
-    const y = Math.min(from.top, to.top, from.bandTop + 6) - 4 - GAP * lane;
+    const y = from.bandTop - 8 - GAP * lane;
     return `M${from.x + GAP * lane} ${from.top} V${y} H${to.x} V${to.top - 4}`;
   }
+
+  const isNext = (from, to) => from.band === to.band && to.column === from.column + 1;
+  const isUnder = (from, to) => from.band === to.band && to.column === from.column;
 
   // A height at which a straight line meets both boxes.
   function overlap(a, b) {
@@ -49,10 +53,10 @@
       if (getComputedStyle(this.drawing).display === "none") return;
       const places = {};
       for (const [name, { root }] of Object.entries(this.boxes)) {
-        const band = root.closest(".band"), above = root.previousElementSibling;
+        const band = root.closest(".band"), row = band.querySelector(".row"), top = [...row.children].find((child) => child.contains(root));
         places[name] = {
-          ...place(root, this.machineNode), band: Number(band.dataset.band), isBelow: Boolean(above?.matches(".box") && root.parentNode.matches(".stack")),
-          bandTop: place(band.querySelector(".row"), this.machineNode).top,
+          ...place(root, this.machineNode), band: Number(band.dataset.band), column: [...row.children].indexOf(top),
+          isBelow: top !== root && root !== top.firstChild, bandTop: place(row, this.machineNode).top + ROOM,
         };
       }
       const lanes = {};
@@ -63,7 +67,7 @@
     }
 
     isAround(from, to) {
-      return to.band > from.band || to.left - from.right >= 40;
+      return !isNext(from, to) && !isUnder(from, to);
     }
 
     // Which boxes are open, which light up, and which way the flow goes.
