@@ -52,7 +52,7 @@ def trained(seed: int = SEED) -> GPT:
     """All sentences in every step; the weights rounded at the end."""
     torch.manual_seed(seed)
     model, rows = build(), sentences()
-    for name, weights in model.named_parameters():
+    for weights in model.parameters():
         if weights.ndim == 2:
             torch.nn.init.normal_(weights, std=0.5)
     optimizer = torch.optim.AdamW(model.parameters(), lr=RATE, weight_decay=DECAY)
@@ -71,7 +71,7 @@ def trained(seed: int = SEED) -> GPT:
 def stored() -> GPT:
     """The model of the page, from its file."""
     model = build()
-    model.load_state_dict({name: torch.tensor(w).double() for name, w in read()["weights"].items()})
+    model.load_state_dict({name: torch.tensor(w, dtype=torch.float64) for name, w in read()["weights"].items()})
     return model
 
 

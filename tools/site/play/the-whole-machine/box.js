@@ -1,7 +1,7 @@
 // One box: shut until its shape is typed, then a grid of numbers of which one can be chosen.
 (() => {
   const { html, tint, machine } = clearformer;
-  const { at, key, range, show, rowName, full, judge, hint, BY_NAME } = machine;
+  const { at, key, range, brief, rowName, full, judge, hint, BY_NAME } = machine;
   const STEPS = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
   const TRIES = 2; // before the hint
 
@@ -109,7 +109,7 @@
       const top = Math.max(...sizes, 1e-9);
       for (const [name, { cell, address }] of this.cells) {
         const x = at(numbers, address), isShown = !lit || lit.all.has(name);
-        cell.textContent = show(x);
+        cell.textContent = brief(x);
         cell.className = !lit ? "" : name === lit.chosen ? "chosen" : lit.direct.has(name) ? "direct" : lit.all.has(name) ? "far" : "";
         if (!this.isNamed) cell.setAttribute("aria-label", `${cell.textContent}, number ${address[2] + 1}`);
         cell.setAttribute("aria-selected", name === lit?.chosen ? "true" : "false");

@@ -11,6 +11,13 @@
     return Number(text) === 0 ? text.replace("-", "") : text.replace("-", "−");
   }
 
+  // In a cell, which has room for five letters.
+  function brief(x) {
+    const size = Math.abs(x);
+    if (!Number.isFinite(x) || size < 9.995) return show(x);
+    return size < 99.95 ? show(x, 1) : size < 9999.5 ? show(x, 0) : x.toExponential(0).replace("e+", "e").replace("-", "−");
+  }
+
   const token = (words, n) => `token ${n + 1} “${words[n]}”`;
 
   // The name of a row: a token that is looked at, a word that may come next, or its number.
@@ -42,5 +49,5 @@
     return names.length === 1 ? `token ${names[0]}` : `tokens ${names.slice(0, -1).join(", ")} and ${names.at(-1)}`;
   }
 
-  Object.assign(place, { show, token, rowName, describe, full, tokenList });
+  Object.assign(place, { show, brief, token, rowName, describe, full, tokenList });
 })(typeof window === "undefined" ? (globalThis.machine ||= {}) : (clearformer.machine ||= {}));
