@@ -1,7 +1,7 @@
 // One box: shut until its shape is typed, then a grid of numbers of which one can be chosen.
 (() => {
   const { html, tint, machine } = clearformer;
-  const { at, key, range, brief, rowName, full, judge, hint, BY_NAME } = machine;
+  const { at, key, range, brief, rowName, full, judge, hint, letters, BY_NAME } = machine;
   const STEPS = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
   const TRIES = 2; // before the hint
 
@@ -36,8 +36,8 @@
       this.input.setAttribute("aria-invalid", problem ? "true" : "false");
       if (!problem) return this.page.opened(this.box);
       this.tries += 1;
-      const help = this.tries >= TRIES ? `${hint(this.box)}.` : "";
-      this.hint.textContent = `✗ ${problem}. ${help}`;
+      const isHelped = this.tries >= TRIES, help = isHelped ? `${hint(this.box)}.` : "";
+      this.hint.textContent = `✗ ${problem}. ${isHelped ? letters(this.box) : ""}`;
       this.hint.hidden = false;
       this.input.select();
       this.page.tried(`${full(this.box)}: ${problem}. ${help}`);

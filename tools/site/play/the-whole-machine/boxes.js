@@ -70,7 +70,7 @@
     const given = readShape(text);
     if (!axes.length) {
       if (/^(\(\)|\[\]|scalar|a number|one number)$/i.test(text.trim()) || given?.every((size) => size === 1)) return "";
-      return given ? "smaller: how many numbers is one loss?" : "a whole number is wanted";
+      return given ? "it is smaller than that" : "a whole number is wanted";
     }
     if (!given) return "two whole numbers are wanted, rows × columns, such as 5 × 7";
     if (given.length === 3 && given[0] === SIZES.H) return "the shape of one head is wanted";
@@ -83,7 +83,11 @@
   }
 
   const hint = ({ axes, nHeads }) =>
-    axes.length ? `${WHICH[axes[0]]}, ${WHICH[axes[1]]}${nHeads > 1 ? "; the same again for the other head" : ""}` : "all of it ends in one single number: 1";
+    axes.length ? `It has ${WHICH[axes[0]]}, and ${WHICH[axes[1]]}${nHeads > 1 ? "; the same again for the other head" : ""}` : "All of it ends in one single number: 1";
 
-  Object.assign(place, { BOXES, BY_NAME, SIZES, unpack, readShape, judge, hint });
+  // The same for the box, which is narrow: the letters alone.
+  const LETTERS = { K: "K = D / H", S: "N (sources)" };
+  const letters = ({ axes }) => (axes.length ? `Rows: ${LETTERS[axes[0]] || axes[0]}; columns: ${axes[1]}.` : "1.");
+
+  Object.assign(place, { BOXES, BY_NAME, SIZES, unpack, readShape, judge, hint, letters });
 })(typeof window === "undefined" ? (globalThis.machine ||= {}) : (clearformer.machine ||= {}));

@@ -14,7 +14,7 @@
     const slopes = asked.map((one) => Math.abs(at(gradients, one.at))), largest = slopes.indexOf(Math.max(...slopes));
     const told = asked.map((one) => show(at(gradients, one.at))).join(", ");
     const why = [
-      "The last token reaches its logits along the residual stream.",
+      "Its slope is p − 1, and that is large where the word was not expected.",
       "A logit’s slope is p − 1 or p, never more than 1; matrices and norms on the way can make that of an early number larger.",
       "The query counts when its token looks, and only the last token is asked here.",
     ];

@@ -11,6 +11,9 @@
     return Number(text) === 0 ? text.replace("-", "") : text.replace("-", "−");
   }
 
+  // In a sum: three decimals, and of what is small three digits.
+  const exact = (x) => (x === 0 || Math.abs(x) >= 0.0995 ? show(x, 3) : x.toPrecision(3).replace(/-/g, "−"));
+
   // In a cell, which has room for five letters.
   function brief(x) {
     const size = Math.abs(x);
@@ -49,5 +52,5 @@
     return names.length === 1 ? `token ${names[0]}` : `tokens ${names.slice(0, -1).join(", ")} and ${names.at(-1)}`;
   }
 
-  Object.assign(place, { show, brief, token, rowName, describe, full, tokenList });
+  Object.assign(place, { show, exact, brief, token, rowName, describe, full, tokenList });
 })(typeof window === "undefined" ? (globalThis.machine ||= {}) : (clearformer.machine ||= {}));

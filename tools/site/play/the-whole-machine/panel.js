@@ -1,14 +1,14 @@
 // What stands below the machine: the chosen number, written out, and its slope measured.
 (() => {
   const { html, machine } = clearformer;
-  const { at, show, describe, tokenList, forwardSum, backwardSum, measuredSum, measure, EPSILON } = machine;
+  const { at, show, exact, describe, tokenList, forwardSum, backwardSum, measuredSum, measure } = machine;
 
   class Panel {
     constructor(page, status) {
       this.page = page;
       this.sum = html("p", { class: "sum", "data-value": "sum" });
       this.measured = html("p", { class: "sum", "data-value": "measured" });
-      this.button = page.button("measure", "Nudge it and measure the slope", () => this.measure());
+      this.button = page.button("measure", "Nudge it and measure", () => this.measure());
       this.levers = html("div", { class: "controls" }, page.flow.box, this.button);
       this.root = html("div", { class: "panel", role: "region", "aria-label": "The chosen number", tabindex: 0 }, status, this.sum, this.measured, page.question, this.levers);
       this.show(null);
@@ -25,19 +25,21 @@
 
     measure() {
       const found = measure(this.run.m, this.address);
-      this.measured.textContent = measuredSum(found, EPSILON);
-      const exact = at(this.run.gradients, this.address);
-      this.page.say(`Measured ${show(found.slope, 5)}, computed backward ${show(exact, 5)}: both say the same.`);
+      this.measured.textContent = measuredSum(found);
+      const right = at(this.run.gradients, this.address);
+      const isSame = Math.abs(found.slope - right) <= 1e-5 * Math.max(1, Math.abs(right));
+      this.page.say(`Measured ${show(found.slope, 5)}, computed backward ${show(right, 5)}: ${isSame ? "both say the same" : "the nudge was too coarse here"}.`);
     }
   }
 
   // One sentence on the chosen number.
   function told(run, address, words, vocabulary, isBack) {
     const name = describe(address, words, vocabulary);
-    if (isBack) return `${name}: dL/d of it is ${show(at(run.gradients, address), 3)}.`;
+    if (isBack) return `${name}: dL/d of it is ${exact(at(run.gradients, address))}.`;
+    const value = at(run.values, address);
     const { tokens } = machine.trace(run.wires, address), seen = [0, 1, 2].filter((n) => tokens[n]), unseen = [0, 1, 2].filter((n) => !tokens[n]);
     const dark = unseen.length ? `, not on ${tokenList(unseen).replace(" and ", " or ")}` : "";
-    return `${name}: ${show(at(run.values, address), 3)}. It depends on ${tokenList(seen)}${seen.length ? dark : ""}.`;
+    return `${name}: ${value === -Infinity ? "−∞" : exact(value)}. It depends on ${tokenList(seen)}${seen.length ? dark : ""}.`;
   }
 
   Object.assign(machine, { Panel, told });

@@ -49,10 +49,11 @@
     return g;
   }
 
-  // (L(x + ε) − L(x − ε)) / 2ε
-  function measure(m, address, epsilon = EPSILON) {
+  // (L(x + ε) − L(x − ε)) / 2ε; of a probability ε is a part, for the logarithm bends fast near 0.
+  function measure(m, address) {
+    const epsilon = EPSILON * (address[0] === "shares" ? at(forward(m), address) : 1);
     const [up, down] = [1, -1].map((sign) => at(forward(m, { at: address, by: sign * epsilon }), LOSS));
-    return { up, down, slope: (up - down) / (2 * epsilon) };
+    return { up, down, epsilon, slope: (up - down) / (2 * epsilon) };
   }
 
   // All numbers that can be reached along the edges; what comes through a weight that is masked does not count.

@@ -61,7 +61,7 @@
     }
 
     makeLever() {
-      this.flow = this.choice("flow", "The flow", [["forward", "→ forward: values"], ["back", "← back: slopes dL/d…"]], "forward");
+      this.flow = this.choice("flow", "Flow", [["forward", "→ values"], ["back", "← slopes dL/d…"]], "forward");
       this.flow.chosen = () => this.turned();
       this.question = html("fieldset", { class: "guess", hidden: true });
     }
@@ -79,7 +79,7 @@
       this.question.hidden = true;
       if (this.kept.guess === null) this.flow.set("forward");
       this.update();
-      if (isSaid) this.say(`“${this.words.join(" ")}”, then “${this.vocabulary[this.kept.next]}”: its probability is ${machine.show(this.run.values.shares[0][this.kept.next][2], 3)}.`);
+      if (isSaid) this.say(`“${this.words.join(" ")}”, then “${this.vocabulary[this.kept.next]}”: its probability is ${machine.exact(this.run.values.shares[0][this.kept.next][2])}.`);
     }
 
     opened({ name }) {
@@ -89,7 +89,7 @@
       const shut = BOXES.filter((box) => !this.boxes[box.name].isOpen), after = BOXES.indexOf(BY_NAME[name]);
       const next = shut.find((box) => BOXES.indexOf(box) > after) || shut[0];
       (next ? this.boxes[next.name].input : this.flow.buttons[1]).focus();
-      this.say(next ? `Right: ${full(BY_NAME[name])} is open, choose one of its numbers. ${shut.length} to go.` : "Right, and that was the last: the whole machine is open. Now turn the flow round.");
+      this.say(next ? `Right. Choose one of the numbers of ${full(BY_NAME[name])}, or go on: ${shut.length} to go.` : "Right, and that was the last: the whole machine is open. Now turn the flow round.");
     }
 
     tried(text) {
