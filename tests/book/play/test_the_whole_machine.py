@@ -1,30 +1,14 @@
-"""The whole machine: every number beside the library, every slope beside autograd, and a walk by keyboard."""
+"""The whole machine on its page: a walk by keyboard, what is kept, and how it stands on a phone."""
 
 import json
-import shutil
-import subprocess
 
 import pytest
-import torch
-import torch.nn.functional as F
 
 from tests.book.explorables.test_in_the_page import STYLE, THEME
+from tests.book.play.the_library_beside import INPUTS, Library
 from tests.book.test_browser import AXE, UNNAMED, needs_axe, violations
-from tools import ROOT
-from tools.models import machine
-from tools.play.the_whole_machine import data
 
 NAME = "the-whole-machine"
-SOURCES = ROOT / "tools" / "site" / "play" / NAME
-needs_node = pytest.mark.skipif(shutil.which("node") is None, reason="needs Node.js")
-INPUTS = [((0, 2, 4), 6), ((1, 3, 4), 7), ((6, 6, 1), 0)]  # ids, and what comes next
-SETUP = """
-for (const name of ["kinds", "boxes", "run", "names", "sums", "guess"]) require(`${process.argv[1]}/${name}.js`);
-const M = globalThis.machine, given = JSON.parse(process.argv[2]);
-const weights = M.unpack(given.weights), words = given.words;
-const flat = (numbers) => JSON.parse(JSON.stringify(numbers, (_, x) => (x === -Infinity ? "-inf" : x)));
-console.log(JSON.stringify((() => { BODY })()));
-"""
 NONSENSE = [
     "",
     "{",
@@ -34,178 +18,6 @@ NONSENSE = [
     '{"open": {"toString": 1}, "guess": 0, "words": [0, 1, 2], "next": 0}',
     '{"open": {}, "guess": 7, "words": [0, 1, 99], "next": -1}',
 ]
-
-
-def in_node(body: str, **more):
-    script = SETUP.replace("BODY", body)
-    done = subprocess.run(
-        ["node", "-e", script, str(SOURCES), json.dumps(data() | more)], capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
-
-
-def by_heads(x):
-    """Rows of torch as the page has them: heads, features, tokens."""
-    return x.reshape(3, 2, 2).permute(1, 2, 0)
-
-
-class Library:
-    """The same numbers from the library's GPT, each box a tensor whose gradient is kept."""
-
-    def __init__(self, ids, following):
-        model = machine.stored()
-        block, N = model.decoder.blocks[0], 3
-        kept = self.kept = {}
-
-        def keep(name, x):
-            kept[name] = x if x.requires_grad else x.requires_grad_()
-            x.retain_grad()
-            return x
-
-        ids = torch.tensor(ids)
-        embed = keep("embed", model.tokens(ids).detach())
-        place = keep("place", model.positions(slice(0, N)).detach())
-        x = keep("x", embed + place)
-        normed = keep("norm1", block.attention_norm(x))
-        q, k, v = (
-            keep(name, by_heads(part))
-            for name, part in zip("qkv", block.attention.qkv(normed).chunk(3, 1), strict=True)
-        )
-        scores = keep("scores", k.mT @ q / 2**0.5)  # heads, sources, targets
-        masked = keep("masked", scores.masked_fill(torch.ones(N, N, dtype=torch.bool).tril(-1), -torch.inf))
-        weights = keep("weights", masked.softmax(1))
-        heads = keep("heads", v @ weights)
-        joined = keep("joined", block.attention.out(heads.permute(2, 0, 1).reshape(N, 4)))
-        x1 = keep("x1", x + joined)
-        hidden = keep("hidden", block.feed_forward.up(keep("norm2", block.feed_forward_norm(x1))))
-        out = keep("out", block.feed_forward.down(keep("gelu", F.gelu(hidden))))
-        logits = keep("logits", model.head(keep("norm3", model.decoder.norm(keep("x2", x1 + out)))))
-        loss = keep("loss", -keep("shares", logits.softmax(1))[-1, following].log())
-        torch.testing.assert_close(logits, model(ids[None])[0], rtol=0, atol=1e-12)
-        torch.testing.assert_close(block(x[None], causal=True)[0], kept["x2"], rtol=0, atol=1e-12)
-        loss.backward(retain_graph=True)
-
-    def like_the_page(self, name, numbers):
-        """As head × row × column."""
-        return numbers if numbers.ndim == 3 else numbers.reshape(1, 1, 1) if numbers.ndim == 0 else numbers.mT[None]
-
-
-@pytest.fixture(scope="module")
-def computed():
-    body = """return given.inputs.map(([ids, next]) => {
-        const m = { weights, ids, next }, run = M.run(m), measured = {}, tokens = {};
-        for (const box of M.BOXES) M.eachOf(box, (address) => {
-            measured[M.key(address)] = M.measure(m, address).slope;
-            tokens[M.key(address)] = M.trace(run.wires, address).tokens;
-        });
-        return { values: flat(run.values), gradients: run.gradients, measured, tokens };
-    });"""
-    return in_node(body, inputs=INPUTS)
-
-
-def tensor(numbers):
-    return torch.tensor([[[float(x) for x in row] for row in head] for head in numbers], dtype=torch.float64)
-
-
-@needs_node
-@pytest.mark.parametrize("i", range(len(INPUTS)))
-def test_values_and_slopes_are_the_librarys(computed, i):
-    """Catches a product turned round, a mask after the softmax, a norm over tokens, and a slope that is off."""
-    library = Library(*INPUTS[i])
-    assert library.kept.keys() == computed[i]["values"].keys()
-    for name, exact in library.kept.items():
-        value, slope = (tensor(computed[i][what][name]) for what in ("values", "gradients"))
-        torch.testing.assert_close(value, library.like_the_page(name, exact.detach()), rtol=0, atol=1e-9)
-        torch.testing.assert_close(slope, library.like_the_page(name, exact.grad), rtol=0, atol=1e-9)
-
-
-@needs_node
-@pytest.mark.parametrize("i", range(len(INPUTS)))
-def test_a_nudge_measures_what_the_way_back_computes(computed, i):
-    assert len(computed[i]["measured"]) == 319
-    for name, slope in computed[i]["measured"].items():
-        box, *where = name.split("/")
-        exact = tensor(computed[i]["gradients"][box])[tuple(map(int, where))]
-        assert slope == pytest.approx(exact.item(), abs=1e-5), name
-
-
-@needs_node
-def test_a_number_lights_up_the_tokens_that_can_change_it(computed):
-    """Catches a token that shines through the mask, and one that stays dark although the number depends on it."""
-    library = Library(*INPUTS[0])
-    embedded = library.kept["embed"]
-    for name, tokens in computed[0]["tokens"].items():
-        box, *where = name.split("/")
-        number = library.like_the_page(box, library.kept[box])[tuple(map(int, where))]
-        if box == "place" or number.isinf():
-            assert tokens == [False] * 3
-            continue
-        (slope,) = torch.autograd.grad(number, embedded, retain_graph=True, allow_unused=True)
-        changes = [False] * 3 if slope is None else (slope.abs().sum(1) > 0).tolist()
-        assert changes == tokens or number == 1, name  # the first token's weight on itself is 1 whatever its score
-
-
-@needs_node
-def test_the_sums_that_are_written_out_are_right():
-    """Catches a sign lost between two terms, and a factor that is not the one computed with."""
-    written = in_node("""
-        const run = M.run({ weights, ids: [0, 2, 4], next: 6 }), found = {};
-        for (const box of M.BOXES) M.eachOf(box, (address) => {
-            const forward = M.forwardSum(run, address, ["she", "reads", "her"]);
-            found[M.key(address)] = [forward, M.backwardSum(run, address), box.kind];
-        });
-        return found;""")
-    n_checked = 0
-    for name, (forward, back, kind) in written.items():
-        if kind in ("linear", "add", "average", "scores"):
-            assert evaluated(forward.rsplit(" = ", 1)[0]) == pytest.approx(result(forward), abs=0.01), (name, forward)
-            n_checked += 1
-        if " = " in back and "slope" in back:
-            terms, given = back.split(": ", 1)[1].rsplit(" = ", 1)
-            assert evaluated(terms) == pytest.approx(evaluated(given), abs=0.01), (name, back)
-            n_checked += 1
-    assert n_checked > 250
-
-
-def evaluated(text: str) -> float:
-    return eval(text.replace("−", "-").replace("·", "*").replace("√2", "2**0.5"))
-
-
-def result(text: str) -> float:
-    return evaluated(text.rsplit(" = ", 1)[1])
-
-
-@needs_node
-@pytest.mark.parametrize(
-    ("box", "typed", "told"),
-    [
-        ("x", "4 × 3", ""),
-        ("x", "(4, 3)", ""),
-        ("x", "4 by 3", ""),
-        ("q", "K x N", ""),
-        ("x", "3x4", "turned round"),
-        ("q", "2 × 2 × 3", "one head"),
-        ("hidden", "8", "two numbers"),
-        ("logits", "8 × 8", "rows are right"),
-        ("logits", "4 × 3", "columns are right"),
-        ("scores", "4 × 4", "neither"),
-        ("scores", "three", "two whole numbers"),
-        ("scores", "", "two whole numbers"),
-        ("loss", "1", ""),
-        ("loss", "scalar", ""),
-        ("loss", "8", "smaller"),
-    ],
-)
-def test_a_shape_is_read_and_judged(box, typed, told):
-    found = in_node("return M.judge(M.BY_NAME[given.box], given.typed)", box=box, typed=typed)
-    assert told in found and bool(told) == bool(found)
-
-
-def test_the_stored_model_has_learned_its_sentences():
-    """Catches weights that are not those of the script: the losses come close to the entropy of the sentences."""
-    losses = machine.loss(machine.stored(), machine.sentences())
-    torch.testing.assert_close(losses, torch.tensor([0.6931, 0.5623, 0.5623]).double(), rtol=0, atol=3e-3)
 
 
 def test_by_keyboard_every_box_opens_and_the_flow_turns(opened, window):

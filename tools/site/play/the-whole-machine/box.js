@@ -110,7 +110,7 @@
       for (const [name, { cell, address }] of this.cells) {
         const x = at(numbers, address), isShown = !lit || lit.all.has(name);
         cell.textContent = brief(x);
-        cell.className = !lit ? "" : name === lit.chosen ? "chosen" : lit.direct.has(name) ? "direct" : lit.all.has(name) ? "far" : "";
+        cell.className = !lit ? "" : name === lit.chosen ? "chosen" : lit.direct.has(name) ? "direct" : lit.all.has(name) ? "further" : "";
         if (!this.isNamed) cell.setAttribute("aria-label", `${cell.textContent}, number ${address[2] + 1}`);
         cell.setAttribute("aria-selected", name === lit?.chosen ? "true" : "false");
         cell.style = isShown && Number.isFinite(x) ? tint(Math.abs(x) / top, isBack ? "warm" : "accent") : "";

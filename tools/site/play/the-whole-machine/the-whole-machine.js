@@ -54,7 +54,7 @@
     makeMachine() {
       const column = (names) => (Array.isArray(names) ? html("div", { class: "stack" }, ...names.map((name) => this.boxes[name].root)) : this.boxes[names].root);
       this.machineNode = html("div", { class: "machine" },
-        ...BANDS.map(([title, names], i) => html("div", { class: "band", "data-band": i }, html("p", { class: "band-title" }, title), html("div", { class: "row" }, ...names.map(column)))));
+        ...BANDS.map(([title, names], i) => html("div", { class: "band", "data-band": i }, html("p", { class: "band-title" }, title), html("div", { class: "line-up" }, ...names.map(column)))));
       this.wires = new Wires(this.machineNode, this.boxes);
       this.machineNode.prepend(this.wires.drawing);
       return this.machineNode;

@@ -53,7 +53,7 @@
       if (getComputedStyle(this.drawing).display === "none") return;
       const places = {};
       for (const [name, { root }] of Object.entries(this.boxes)) {
-        const band = root.closest(".band"), row = band.querySelector(".row"), top = [...row.children].find((child) => child.contains(root));
+        const band = root.closest(".band"), row = band.querySelector(".line-up"), top = [...row.children].find((child) => child.contains(root));
         places[name] = {
           ...place(root, this.machineNode), band: Number(band.dataset.band), column: [...row.children].indexOf(top),
           isBelow: top !== root && root !== top.firstChild, bandTop: place(row, this.machineNode).top + ROOM,
