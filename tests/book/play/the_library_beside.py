@@ -1,5 +1,7 @@
 """The numbers of the whole machine, computed with the library: what its page is compared with."""
 
+from typing import Any
+
 import torch
 import torch.nn.functional as F
 
@@ -17,9 +19,10 @@ class Library:
     """The same numbers from the library's GPT, each box a tensor whose gradient is kept."""
 
     def __init__(self, ids, following):
-        model = machine.stored()
+        model: Any = machine.stored()
         block, N = model.decoder.blocks[0], 3
-        kept = self.kept = {}
+        kept: dict[str, Any] = {}
+        self.kept = kept
 
         def keep(name, x):
             kept[name] = x if x.requires_grad else x.requires_grad_()
