@@ -136,7 +136,8 @@ def test_a_printed_question_has_its_answer_at_the_end_and_closer_looks_run_on(tm
     """Catches an answer beside its question, none at all, a wrong one, and a page that says only where to go back."""
     (tmp_path / "chapters" / "closer").mkdir(parents=True)
     options = "".join(
-        f'<details class="quiz" data-answer="{kind}"><summary>{word}</summary><p><strong>{told}.</strong> So.</p></details>'
+        f'<details class="quiz" data-answer="{kind}"><summary>{word}</summary>'
+        f"<p><strong>{told}.</strong> So.</p></details>"
         for kind, word, told in (("wrong", "two", "Not quite"), ("right", "three", "Right"))
     )
     quiz = f'</p><p><strong>4. How many?</strong></p><div class="quiz-question">{options}</div><p>'
