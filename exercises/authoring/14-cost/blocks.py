@@ -220,6 +220,22 @@ def all_at_once(Q, blocks, causal):
     return V @ (E / E.sum(axis=0)), top + np.log(E.sum(axis=0))
 
 
+@wrong("You hold keys, values or scores of all blocks at once; m, l and O of what has gone by are enough.")
+def target_by_target(Q, blocks, causal):
+    N, S = Q.shape[1], sum(keys.shape[1] for keys, _ in blocks)
+    V, outputs, logs = len(blocks[0][1]), [], []
+    for n, q in enumerate(Q.T):
+        c = np.concatenate([keys.T @ q for keys, _ in blocks]) / np.sqrt(len(Q))
+        if causal:
+            c[n + S - N + 1 :] = -np.inf
+        e, o, first = np.exp(c - c.max()), np.zeros(V), 0
+        for _, values in blocks:
+            o, first = o + values @ e[first : first + values.shape[1]], first + values.shape[1]
+        outputs.append(o / e.sum())
+        logs.append(c.max() + np.log(e.sum()))
+    return np.array(outputs).T, np.array(logs)
+
+
 wrong.edits("""
 # softmax_of_the_parts
 ## mean_of_the_outputs: You average the outputs of the blocks as if all weighed the same; their denominators are the
