@@ -1,0 +1,79 @@
+// After a round: who has won, how well the chips were laid, and what flatter or sharper ones would have cost.
+(function (duel) {
+  "use strict";
+
+  if (typeof document === "undefined") return;
+  const { html, fixed } = clearformer;
+  const ONE = duel.TEMPERATURES.indexOf(1);
+
+  class Verdict {
+    // host: the element, whose slider and button are used.
+    constructor(host) {
+      this.host = host;
+      this.won = html("p", { class: "won" });
+      this.zero = html("p", { hidden: true });
+      this.rows = html("tbody", {});
+      this.heat = host.slider("temperature", "temperature of your chips", {
+        min: 0, max: duel.TEMPERATURES.length - 1, value: ONE, text: (i) => fixed(duel.TEMPERATURES[i], 2), moved: () => this.warm(),
+      });
+      this.best = host.button("best", "Find the best temperature", () => this.findBest());
+      this.cost = html("p", {}, "Bits a character at this temperature: ", html("strong", { "data-value": "tempered" }), ". As you laid them: ",
+        html("strong", { "data-value": "as-laid" }), ". The trigram: ", html("strong", { "data-value": "beside" }), ".");
+      this.box = html("section", { class: "verdict", hidden: true }, html("h3", {}, "The round is over"), this.won, this.zero, this.calibration(),
+        html("h4", {}, "Temperature"),
+        html("p", {}, "Above 1 your chips lie flatter, below 1 sharper. Were you too sure, or not sure enough?"),
+        this.heat.box, this.best, this.cost);
+    }
+
+    calibration() {
+      return html("div", {}, html("h4", {}, "Calibration"),
+        html("p", {}, "Whoever says 70 % should be right 7 times in 10. Your piles, on all pages so far:"),
+        html("table", { class: "calibration" },
+          html("thead", {}, html("tr", {}, ...["chips", "piles", "should come", "came"].map((head) => html("th", { scope: "col" }, head)))), this.rows));
+    }
+
+    // round: { bets, turns, characters, rates, guess, whole }; all: the bets and turns of every page.
+    show(round, all) {
+      this.round = round;
+      this.found = duel.temperatures(round.bets, round.turns);
+      this.won.textContent = sentence(round);
+      this.zero.hidden = Number.isFinite(round.rates.you.token);
+      if (!this.zero.hidden) this.zero.textContent = `Once you gave nothing to the token that came, and −log2 0 is infinite. With the floor under every bet it would have been ${fixed(floored(round), 2)} bits a character.`;
+      this.rows.replaceChildren(...duel.calibration(all.bets, all.turns).map(({ low, high, piles, came, said }) => html("tr", {},
+        html("th", { scope: "row" }, `${low}–${high}`), ...[piles, fixed(said, 1), came].map((x) => html("td", { "data-value": `calibration-${low}` }, String(x))))));
+      this.heat.set(ONE);
+      this.warm();
+    }
+
+    warm() {
+      const { characters, rates } = this.round, put = (name, x) => {
+        this.box.querySelector(`[data-value="${name}"]`).textContent = duel.infinite(x, (bits) => fixed(bits, 2));
+      };
+      put("tempered", this.found.all[this.heat.value] / characters);
+      put("as-laid", rates.you.character);
+      put("beside", rates.trigram.character);
+    }
+
+    findBest() {
+      const { best } = this.found;
+      if (best === null) return this.host.tell("No temperature mends a zero: 0 to any power is 0.");
+      this.heat.set(duel.TEMPERATURES.indexOf(best));
+      this.warm();
+      const why = best > 1 ? "you were too sure" : best < 1 ? "you could have been surer" : "your chips lay right";
+      return this.host.tell(`Best temperature ${fixed(best, 2)}: ${why}.`);
+    }
+  }
+
+  const floored = ({ bets, turns, characters }) =>
+    bets.reduce((sum, bet, i) => sum + duel.bits({ ...bet, allIn: false }, turns[i]), 0) / characters;
+
+  function sentence({ rates: { you, trigram, model }, guess, whole }) {
+    const show = ({ character }) => duel.infinite(character, (x) => fixed(x, 2));
+    const against = you.character < model.character ? "You beat the trigram and the model"
+      : you.character < trigram.character ? "You beat the trigram" : you.character === trigram.character ? "You bet as the trigram" : "The trigram was better";
+    const goal = you.character < trigram.character ? (whole ? " The goal is reached." : " The goal wants a whole page.") : "";
+    return `${against}: you ${show(you)} bits a character, the trigram ${show(trigram)}, the model ${show(model)}. You had said ${fixed(guess, 1)}.${goal}`;
+  }
+
+  Object.assign(duel, { Verdict, sentence });
+})(typeof window === "undefined" ? module.exports : (window.ClearformerDuel = window.ClearformerDuel || {}));
