@@ -18,6 +18,7 @@
       this.memory = this.recall(duel.fresh(pages.length), (found) => duel.isGood(found, this.data));
       this.table = new duel.Table({
         piece: this.piece, find: (text, newWord) => duel.firstToken(this.tokenizer, text, newWord), onChange: (words) => this.say(words),
+        hits: this.hits(),
       });
       this.scores = new duel.Scores();
       this.verdict = new duel.Verdict(this);
@@ -35,7 +36,8 @@
       const alike = Math.log2(this.data.n_vocab);
       this.question = html("div", { class: "question" },
         html("p", { class: "step" }, "Predict first: what will you need, in bits a character?"),
-        html("p", {}, `Whoever knows nothing bets alike on all ${this.data.n_vocab.toLocaleString("en-US")} tokens, and needs ${fixed(alike, 1)} bits a token: on this page `, this.number("alike"), " a character."),
+        html("p", {}, `A player who knows nothing bets alike on all ${this.data.n_vocab.toLocaleString("en-US")} tokens and needs `
+          + `${fixed(alike, 1)} bits a token: on this page `, this.number("alike"), " a character."),
         this.guess.box);
       this.page = html("p", { class: "page" });
       this.source = html("p", { class: "source" });
@@ -44,8 +46,8 @@
       this.forget = this.button("forget", "Forget this page", () => this.again());
       this.play = html("div", {}, this.table.box, html("div", { class: "controls" }, this.uncover,
         this.button("clear", "Take all chips back", () => this.table.clear()), this.stop));
-      return [html("p", { class: "step" }, "Goal: beat the trigram on a whole page."), this.which.box, this.source, this.page, this.question, this.play, this.status,
-        this.scores.box, this.verdict.box, html("div", { class: "controls" }, this.forget)];
+      return [html("p", { class: "step" }, "Goal: beat the trigram on a whole page."), this.which.box, this.source, this.page,
+        this.question, this.play, this.status, this.scores.box, this.verdict.box, html("div", { class: "controls" }, this.forget)];
     }
 
     // What is known of each token to guess before and after it is uncovered.
@@ -55,6 +57,12 @@
         const p = this.trigram.distribution(ids.slice(0, given.length + i));
         return { offers: duel.inOrder(offers[i], this.piece), p, came };
       });
+    }
+
+    // Of ten tokens to guess, how many are among the six on offer: over all pages, so that it tells little of one.
+    hits() {
+      const turns = this.turns.flat();
+      return Math.round(10 * turns.filter(({ offers, came }) => offers.includes(came)).length / turns.length);
     }
 
     get round() { return this.memory.rounds[this.memory.page]; }
@@ -94,10 +102,10 @@
     }
 
     cameOut(bet, turn, modelBits, likeliest) {
-      const percent = (bits) => `${fixed(100 * 2 ** -bits, bits > 6.7 ? 2 : 0)} %`;
+      const percent = (bits) => (Number.isFinite(bits) ? `${fixed(100 * 2 ** -bits, bits > 6.7 ? 2 : 0)} %` : "nothing");
       const own = duel.bits(bet, turn), counted = -Math.log2(turn.p[turn.came]);
-      const first = likeliest[0][0] === turn.came ? "its first choice" : `its first choice was “${duel.seen(this.piece(likeliest[0][0]))}”`;
-      return `“${duel.seen(this.piece(turn.came))}” came. You gave it ${percent(own)}: ${duel.infinite(own, (x) => fixed(x, 1))} bits. `
+      const first = likeliest[0][0] === turn.came ? "its first choice" : `its first choice was ${duel.told(this.piece(likeliest[0][0]))}`;
+      return `${duel.told(this.piece(turn.came))} came. You gave it ${percent(own)}: ${duel.infinite(own, (x) => fixed(x, 1))} bits. `
         + `The trigram gave ${percent(counted)}, the model ${percent(modelBits)}; ${first}.`;
     }
 
@@ -146,7 +154,8 @@
       this.forget.hidden = round.guess === null;
       this.scores.box.hidden = round.guess === null;
       this.verdict.box.hidden = !round.ended;
-      this.source.textContent = `${text.title}, ${text.heading}. Neither the model nor the trigram was trained on it.`;
+      this.source.textContent = `${text.title}, ${text.heading}. Neither the model nor the trigram was trained on it.`
+        + `${count ? " The darker a token, the more bits it cost you." : ""}`;
       const characters = text.guessed.reduce((sum, id) => sum + this.piece(id).length, 0);
       this.put({ alike: fixed(text.guessed.length * Math.log2(this.data.n_vocab) / characters, 1) });
       this.scores.show(count ? result.rates : null, count, result.characters);
@@ -166,7 +175,7 @@
       const came = guessed.slice(0, bets.length).map((id, i) => html("span", {
         class: "came", style: tint(Math.min(1, each.you[i] / DEAR), "warm"), title: `you: ${duel.infinite(each.you[i], (x) => fixed(x, 1))} bits`,
       }, this.piece(id)));
-      this.page.replaceChildren(given.slice(1).map(this.piece).join(""), ...came,
+      this.page.replaceChildren(given.slice(1).map(this.piece).join("").replace(/\n+/g, "\n"), ...came,
         html("span", { class: "covered" }, this.round.ended ? "" : ` ▒▒▒ ${covered} tokens are covered`));
     }
 

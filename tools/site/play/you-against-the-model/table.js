@@ -7,22 +7,38 @@
   const OTHER = "other";
 
   class Table {
-    // piece: the text of an id. onChange(words): the chips lie otherwise. find(text, newWord): the id that is typed.
-    constructor({ piece, find, onChange }) {
+    // hits: how many of the tokens to guess are among the six. piece: the text of an id. onChange(words): the chips lie otherwise. find(text, newWord): the id that is typed.
+    constructor({ piece, find, onChange, hits }) {
       Object.assign(this, { piece, find, onChange });
       this.rows = html("div", { class: "piles" });
       this.left = html("strong", { "data-value": "kept" });
-      this.typed = html("input", { type: "text", "data-control": "typed", size: 12, maxlength: 30, autocomplete: "off", autocapitalize: "off", spellcheck: "false" });
+      this.typed = html("input", {
+        type: "text", "data-control": "typed", size: 12, maxlength: 30, autocomplete: "off", autocapitalize: "off", spellcheck: "false",
+      });
       this.typed.addEventListener("keydown", (event) => event.key === "Enter" && this.add());
       this.newWord = html("input", { type: "checkbox", "data-control": "new-word" });
       this.allIn = html("input", { type: "checkbox", "data-control": "all-in" });
       this.allIn.addEventListener("input", () => {
         this.bet.allIn = this.allIn.checked;
-        this.onChange(this.bet.allIn ? "All in: a token without a chip gets nothing." : "The floor is back under your bet.");
+        this.onChange(this.bet.allIn ? "All in: with ten chips laid, a token without one gets nothing." : "The floor is back under your bet.");
       });
       this.box = html("div", { class: "table", role: "group", "aria-label": "Your bet on the next token" },
-        html("p", {}, "Chips left: ", this.left, " of 10. What you do not lay is bet as the trigram bets."),
-        this.rows,
+        html("p", {}, "Chips left: ", this.left, " of 10. Chips that you keep bet as the trigram does."),
+        this.rows, this.rules(hits), this.more());
+    }
+
+    rules(hits) {
+      return html("details", {}, html("summary", {}, "What lies on the table"),
+        html("p", {}, "Six tokens that the model or the trigram thinks likely, by the alphabet. ␣ is a space: "
+          + "such a token begins a new word, and one of letters alone goes on with the word."),
+        html("p", {}, `The token that comes is among the six about ${hits} times in 10. Chips on “something else” go to all tokens `
+          + "that are not on the table, as the trigram spreads them."),
+        html("p", {}, "A twentieth of every bet is a floor: it goes to all tokens, as the trigram spreads it. "
+          + "So no token ever gets nothing, unless you go all in."));
+    }
+
+    more() {
+      return html("details", {}, html("summary", {}, "Another token, or all in"),
         html("div", { class: "controls" },
           html("label", {}, "Another token: ", this.typed),
           html("label", { class: "check" }, this.newWord, " begins a new word"),
@@ -44,8 +60,8 @@
       return [...this.offers, OTHER, ...this.bet.typed];
     }
 
-    name(place) {
-      return place === OTHER ? "something else" : `“${duel.heard(this.piece(place))}”`;
+    name(place, say = duel.told) {
+      return place === OTHER ? "something else" : say(this.piece(place));
     }
 
     count(place) {
@@ -59,11 +75,12 @@
     }
 
     row(place, i) {
-      const lay = html("button", { type: "button", class: "lay", "data-control": "lay", "data-option": String(place), click: () => this.lay(place, 1) },
-        html("kbd", { "aria-hidden": "true" }, String(i + 1)), " ",
+      const lay = html("button", {
+        type: "button", class: "lay", "data-control": "lay", "data-option": String(place), click: () => this.lay(place, 1),
+      }, html("kbd", { "aria-hidden": "true" }, String(i + 1)), " ",
         place === OTHER ? html("em", {}, "something else") : html("span", { class: "token" }, duel.seen(this.piece(place))));
       const less = html("button", { type: "button", "data-control": "less", "data-option": String(place),
-        "aria-label": `Take a chip from ${this.name(place)}`, click: () => this.lay(place, -1) }, "−");
+        "aria-label": `Take a chip from ${this.name(place, duel.heard)}`, click: () => this.lay(place, -1) }, "−");
       const dots = html("span", { class: "dots", "aria-hidden": "true" }), number = html("span", { class: "count", "data-value": `chips-${place}` });
       return { place, lay, less, dots, number, box: html("div", { class: "pile" }, lay, dots, number, less) };
     }
@@ -73,7 +90,7 @@
       this.left.textContent = left;
       for (const { place, lay, less, dots, number } of this.shown) {
         const n = this.count(place);
-        lay.setAttribute("aria-label", `Lay a chip on ${this.name(place)}: ${n} so far`);
+        lay.setAttribute("aria-label", `Lay a chip on ${this.name(place, duel.heard)}: ${n} so far`);
         less.setAttribute("aria-disabled", String(n === 0));
         dots.textContent = "●".repeat(n);
         number.textContent = n;

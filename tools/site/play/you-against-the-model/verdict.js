@@ -4,6 +4,8 @@
 
   if (typeof document === "undefined") return;
   const { html, fixed } = clearformer;
+  const SAME = 1e-9; // bits
+  const PLAYERS = ["you", "trigram", "model"];
   const ONE = duel.TEMPERATURES.indexOf(1);
 
   class Verdict {
@@ -11,6 +13,7 @@
     constructor(host) {
       this.host = host;
       this.won = html("p", { class: "won" });
+      this.means = html("p", {});
       this.zero = html("p", { hidden: true });
       this.rows = html("tbody", {});
       this.heat = host.slider("temperature", "temperature of your chips", {
@@ -19,35 +22,46 @@
       this.best = host.button("best", "Find the best temperature", () => this.findBest());
       this.cost = html("p", {}, "Bits a character at this temperature: ", html("strong", { "data-value": "tempered" }), ". As you laid them: ",
         html("strong", { "data-value": "as-laid" }), ". The trigram: ", html("strong", { "data-value": "beside" }), ".");
-      this.box = html("section", { class: "verdict", hidden: true }, html("h3", {}, "The round is over"), this.won, this.zero, this.calibration(),
+      this.box = html("section", { class: "verdict", hidden: true }, html("h3", {}, "The round is over"), this.won, this.zero, this.means, this.calibration(),
         html("h4", {}, "Temperature"),
         html("p", {}, "Above 1 your chips lie flatter, below 1 sharper. Were you too sure, or not sure enough?"),
-        this.heat.box, this.best, this.cost);
+        this.heat.box, this.best, this.cost, this.tokens());
     }
 
     calibration() {
       return html("div", {}, html("h4", {}, "Calibration"),
-        html("p", {}, "Whoever says 70 % should be right 7 times in 10. Your piles, on all pages so far:"),
+        html("p", {}, "A player who says 70 % should be right 7 times in 10. Your piles of chips, on all pages so far:"),
         html("table", { class: "calibration" },
           html("thead", {}, html("tr", {}, ...["chips", "piles", "should come", "came"].map((head) => html("th", { scope: "col" }, head)))), this.rows));
     }
 
-    // round: { bets, turns, characters, rates, guess, whole }; all: the bets and turns of every page.
+    tokens() {
+      this.each = html("tbody", {});
+      return html("details", {}, html("summary", {}, "Token by token, in bits"), html("table", { class: "each" },
+        html("thead", {}, html("tr", {}, ...["token", "you", "trigram", "model"].map((head) => html("th", { scope: "col" }, head)))), this.each));
+    }
+
+    // round: { bets, turns, characters, rates, guess, whole, each }; all: the bets and turns of every page.
     show(round, all) {
       this.round = round;
       this.found = duel.temperatures(round.bets, round.turns);
       this.won.textContent = sentence(round);
+      this.means.textContent = "Bits a token are your cross-entropy on this page. The perplexity is 2 to that power: you were as "
+        + `unsure as between ${duel.infinite(round.rates.you.perplexity, (x) => fixed(x, 1))} tokens alike.`;
       this.zero.hidden = Number.isFinite(round.rates.you.token);
-      if (!this.zero.hidden) this.zero.textContent = `Once you gave nothing to the token that came, and −log2 0 is infinite. With the floor under every bet it would have been ${fixed(floored(round), 2)} bits a character.`;
-      this.rows.replaceChildren(...duel.calibration(all.bets, all.turns).map(({ low, high, piles, came, said }) => html("tr", {},
-        html("th", { scope: "row" }, `${low}–${high}`), ...[piles, fixed(said, 1), came].map((x) => html("td", { "data-value": `calibration-${low}` }, String(x))))));
+      this.zero.textContent = "Once you gave nothing to the token that came, and −log2 0 is infinite. With the floor under every "
+        + `bet it would have been ${fixed(floored(round), 2)} bits a character.`;
+      this.rows.replaceChildren(...duel.calibration(all.bets, all.turns).map(({ low, high, piles, came, said }) =>
+        row(`${low}–${high}`, `calibration-${low}`, [String(piles), fixed(said, 1), String(came)])));
+      this.each.replaceChildren(...round.turns.map((turn, i) =>
+        row(duel.seen(this.host.piece(turn.came)), `bits-${i}`, PLAYERS.map((player) => inBits(round.each[player][i], 1)))));
       this.heat.set(ONE);
       this.warm();
     }
 
     warm() {
       const { characters, rates } = this.round, put = (name, x) => {
-        this.box.querySelector(`[data-value="${name}"]`).textContent = duel.infinite(x, (bits) => fixed(bits, 2));
+        this.box.querySelector(`[data-value="${name}"]`).textContent = inBits(x, 2);
       };
       put("tempered", this.found.all[this.heat.value] / characters);
       put("as-laid", rates.you.character);
@@ -67,12 +81,21 @@
   const floored = ({ bets, turns, characters }) =>
     bets.reduce((sum, bet, i) => sum + duel.bits({ ...bet, allIn: false }, turns[i]), 0) / characters;
 
-  function sentence({ rates: { you, trigram, model }, guess, whole }) {
-    const show = ({ character }) => duel.infinite(character, (x) => fixed(x, 2));
-    const against = you.character < model.character ? "You beat the trigram and the model"
-      : you.character < trigram.character ? "You beat the trigram" : you.character === trigram.character ? "You bet as the trigram" : "The trigram was better";
-    const goal = you.character < trigram.character ? (whole ? " The goal is reached." : " The goal wants a whole page.") : "";
-    return `${against}: you ${show(you)} bits a character, the trigram ${show(trigram)}, the model ${show(model)}. You had said ${fixed(guess, 1)}.${goal}`;
+  function row(head, name, cells) {
+    return html("tr", {}, html("th", { scope: "row" }, head), ...cells.map((cell) => html("td", { "data-value": name }, cell)));
+  }
+
+  const inBits = (x, digits) => duel.infinite(x, (bits) => fixed(bits, digits));
+
+  // Who has won, with as many digits as it takes to tell them apart.
+  function sentence({ rates, guess, whole }) {
+    const [you, trigram, model] = PLAYERS.map((player) => rates[player].character);
+    const alike = [trigram, model].some((x) => inBits(x, 2) === inBits(you, 2));
+    const [own, counted, read] = [you, trigram, model].map((x) => inBits(x, alike ? 4 : 2));
+    const beaten = [["the trigram", trigram], ["the model", model]].filter(([, x]) => you < x - SAME).map(([name]) => name);
+    const won = beaten.length ? `You beat ${beaten.join(" and ")}` : Math.abs(you - trigram) <= SAME ? "You bet as the trigram" : "The trigram was better";
+    const goal = you < trigram - SAME ? ` ${whole ? "The goal is reached." : "The goal wants a whole page."}` : "";
+    return `${won}: you ${own} bits a character, the trigram ${counted}, the model ${read}. You had said ${fixed(guess, 1)}.${goal}`;
   }
 
   Object.assign(duel, { Verdict, sentence });

@@ -9,6 +9,9 @@
   const seen = (text) => Array.from(text, (letter) => SEEN[letter] || letter).join("");
   const heard = (text) => Array.from(text, (letter) => HEARD[letter] || letter).join("").replace(/ +/g, " ").trim();
 
+  // For who sees and who hears it: a sign alone gets its name.
+  const told = (text) => (/[a-z0-9]/i.test(text) ? `“${seen(text)}”` : `“${seen(text)}” (${heard(text)})`);
+
   // By letters, whatever stands before them, so that the order does not tell whose favourite a token is.
   const inOrder = (ids, piece) => ids.slice().sort((a, b) => {
     const [x, y] = [a, b].map((id) => piece(id).trim().toLowerCase());
@@ -23,5 +26,5 @@
 
   const infinite = (x, show) => (Number.isFinite(x) ? show(x) : "∞");
 
-  Object.assign(duel, { seen, heard, inOrder, firstToken, infinite });
+  Object.assign(duel, { seen, heard, told, inOrder, firstToken, infinite });
 })(typeof window === "undefined" ? module.exports : (window.ClearformerDuel = window.ClearformerDuel || {}));
