@@ -59,10 +59,10 @@
       });
     }
 
-    // Of ten tokens to guess, how many are among the six on offer: over all pages, so that it tells little of one.
+    // How many tokens are among the six on offer, over all pages, so that it tells little of one.
     hits() {
       const turns = this.turns.flat();
-      return Math.round(10 * turns.filter(({ offers, came }) => offers.includes(came)).length / turns.length);
+      return `${turns.filter(({ offers, came }) => offers.includes(came)).length} of ${turns.length}`;
     }
 
     get round() { return this.memory.rounds[this.memory.page]; }
@@ -155,7 +155,7 @@
       this.scores.box.hidden = round.guess === null;
       this.verdict.box.hidden = !round.ended;
       this.source.textContent = `${text.title}, ${text.heading}. Neither the model nor the trigram was trained on it.`
-        + `${count ? " The darker a token, the more bits it cost you." : ""}`;
+        + `${count ? " The stronger the colour of a token, the more bits it cost you." : ""}`;
       const characters = text.guessed.reduce((sum, id) => sum + this.piece(id).length, 0);
       this.put({ alike: fixed(text.guessed.length * Math.log2(this.data.n_vocab) / characters, 1) });
       this.scores.show(count ? result.rates : null, count, result.characters);

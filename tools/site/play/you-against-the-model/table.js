@@ -7,17 +7,18 @@
   const OTHER = "other";
 
   class Table {
-    // hits: how many of the tokens to guess are among the six. piece: the text of an id. onChange(words): the chips lie otherwise. find(text, newWord): the id that is typed.
+    // hits: how many of the tokens to guess are among their six, in words. piece: the text of an id. onChange(words): the chips lie otherwise. find(text, newWord): the id that is typed.
     constructor({ piece, find, onChange, hits }) {
       Object.assign(this, { piece, find, onChange });
       this.rows = html("div", { class: "piles" });
       this.left = html("strong", { "data-value": "kept" });
       this.typed = html("input", {
-        type: "text", "data-control": "typed", size: 12, maxlength: 30, autocomplete: "off", autocapitalize: "off", spellcheck: "false",
+        type: "text", "aria-label": "Another token", "data-control": "typed", size: 12, maxlength: 30, autocomplete: "off",
+        autocapitalize: "off", spellcheck: "false",
       });
       this.typed.addEventListener("keydown", (event) => event.key === "Enter" && this.add());
-      this.newWord = html("input", { type: "checkbox", "data-control": "new-word" });
-      this.allIn = html("input", { type: "checkbox", "data-control": "all-in" });
+      this.newWord = html("input", { type: "checkbox", "aria-label": "begins a new word", "data-control": "new-word" });
+      this.allIn = html("input", { type: "checkbox", "aria-label": "All in: no floor under this bet", "data-control": "all-in" });
       this.allIn.addEventListener("input", () => {
         this.bet.allIn = this.allIn.checked;
         this.onChange(this.bet.allIn ? "All in: with ten chips laid, a token without one gets nothing." : "The floor is back under your bet.");
@@ -31,7 +32,7 @@
       return html("details", {}, html("summary", {}, "What lies on the table"),
         html("p", {}, "Six tokens that the model or the trigram thinks likely, by the alphabet. ␣ is a space: "
           + "such a token begins a new word, and one of letters alone goes on with the word."),
-        html("p", {}, `The token that comes is among the six about ${hits} times in 10. Chips on “something else” go to all tokens `
+        html("p", {}, `Of the tokens to guess on all pages, ${hits} are among their six. Chips on “something else” go to all tokens `
           + "that are not on the table, as the trigram spreads them."),
         html("p", {}, "A twentieth of every bet is a floor: it goes to all tokens, as the trigram spreads it. "
           + "So no token ever gets nothing, unless you go all in."));

@@ -20,12 +20,13 @@
         min: 0, max: duel.TEMPERATURES.length - 1, value: ONE, text: (i) => fixed(duel.TEMPERATURES[i], 2), moved: () => this.warm(),
       });
       this.best = host.button("best", "Find the best temperature", () => this.findBest());
+      this.advice = html("p", { "data-value": "advice", hidden: true });
       this.cost = html("p", {}, "Bits a character at this temperature: ", html("strong", { "data-value": "tempered" }), ". As you laid them: ",
         html("strong", { "data-value": "as-laid" }), ". The trigram: ", html("strong", { "data-value": "beside" }), ".");
       this.box = html("section", { class: "verdict", hidden: true }, html("h3", {}, "The round is over"), this.won, this.zero, this.means, this.calibration(),
         html("h4", {}, "Temperature"),
         html("p", {}, "Above 1 your chips lie flatter, below 1 sharper. Were you too sure, or not sure enough?"),
-        this.heat.box, this.best, this.cost, this.tokens());
+        this.heat.box, this.best, this.advice, this.cost, this.tokens());
     }
 
     calibration() {
@@ -46,15 +47,17 @@
       this.round = round;
       this.found = duel.temperatures(round.bets, round.turns);
       this.won.textContent = sentence(round);
-      this.means.textContent = "Bits a token are your cross-entropy on this page. The perplexity is 2 to that power: you were as "
-        + `unsure as between ${duel.infinite(round.rates.you.perplexity, (x) => fixed(x, 1))} tokens alike.`;
-      this.zero.hidden = Number.isFinite(round.rates.you.token);
+      const { token, perplexity } = round.rates.you;
+      this.means.textContent = "Bits a token are your cross-entropy on this page, and the perplexity is 2 to that power."
+        + (Number.isFinite(token) ? ` You were as unsure as between ${inBits(perplexity, 1)} tokens that are equally likely.` : "");
+      this.zero.hidden = Number.isFinite(token);
       this.zero.textContent = "Once you gave nothing to the token that came, and −log2 0 is infinite. With the floor under every "
         + `bet it would have been ${fixed(floored(round), 2)} bits a character.`;
       this.rows.replaceChildren(...duel.calibration(all.bets, all.turns).map(({ low, high, piles, came, said }) =>
         row(`${low}–${high}`, `calibration-${low}`, [String(piles), fixed(said, 1), String(came)])));
       this.each.replaceChildren(...round.turns.map((turn, i) =>
         row(duel.seen(this.host.piece(turn.came)), `bits-${i}`, PLAYERS.map((player) => inBits(round.each[player][i], 1)))));
+      this.advice.hidden = true;
       this.heat.set(ONE);
       this.warm();
     }
@@ -70,11 +73,12 @@
 
     findBest() {
       const { best } = this.found;
-      if (best === null) return this.host.tell("No temperature mends a zero: 0 to any power is 0.");
-      this.heat.set(duel.TEMPERATURES.indexOf(best));
+      this.heat.set(best === null ? ONE : duel.TEMPERATURES.indexOf(best));
       this.warm();
-      const why = best > 1 ? "you were too sure" : best < 1 ? "you could have been surer" : "your chips lay right";
-      return this.host.tell(`Best temperature ${fixed(best, 2)}: ${why}.`);
+      const why = best > 1 ? "you were too sure" : best < 1 ? "you could have been surer" : "you were as sure as you should be";
+      this.advice.textContent = best === null ? "No temperature mends a zero: 0 to any power is 0." : `Best temperature ${fixed(best, 2)}: ${why}.`;
+      this.advice.hidden = false;
+      this.host.tell(this.advice.textContent);
     }
   }
 
