@@ -78,7 +78,7 @@
     row(place, i) {
       const lay = html("button", {
         type: "button", class: "lay", "data-control": "lay", "data-option": String(place), click: () => this.lay(place, 1),
-      }, html("kbd", { "aria-hidden": "true" }, String(i + 1)), " ",
+      }, html("kbd", {}, String(i + 1)), " ",
         place === OTHER ? html("em", {}, "something else") : html("span", { class: "token" }, duel.seen(this.piece(place))));
       const less = html("button", { type: "button", "data-control": "less", "data-option": String(place),
         "aria-label": `Take a chip from ${this.name(place, duel.heard)}`, click: () => this.lay(place, -1) }, "−");
@@ -89,9 +89,9 @@
     show() {
       const left = duel.kept(this.bet);
       this.left.textContent = left;
-      for (const { place, lay, less, dots, number } of this.shown) {
+      for (const [i, { place, lay, less, dots, number }] of this.shown.entries()) {
         const n = this.count(place);
-        lay.setAttribute("aria-label", `Lay a chip on ${this.name(place, duel.heard)}: ${n} so far`);
+        lay.setAttribute("aria-label", `${i + 1} ${this.name(place, duel.named)}: lay a chip, ${n} so far`);
         less.setAttribute("aria-disabled", String(n === 0));
         dots.textContent = "●".repeat(n);
         number.textContent = n;

@@ -23,14 +23,14 @@
       this.advice = html("p", { "data-value": "advice", hidden: true });
       this.cost = html("p", {}, "Bits a character at this temperature: ", html("strong", { "data-value": "tempered" }), ". As you laid them: ",
         html("strong", { "data-value": "as-laid" }), ". The trigram: ", html("strong", { "data-value": "beside" }), ".");
-      this.box = html("section", { class: "verdict", hidden: true }, html("h3", {}, "The round is over"), this.won, this.zero, this.means, this.calibration(),
-        html("h4", {}, "Temperature"),
+      this.box = html("section", { class: "verdict", hidden: true }, html("h2", {}, "The round is over"), this.won, this.zero, this.means, this.calibration(),
+        html("h3", {}, "Temperature"),
         html("p", {}, "Above 1 your chips lie flatter, below 1 sharper. Were you too sure, or not sure enough?"),
         this.heat.box, this.best, this.advice, this.cost, this.tokens());
     }
 
     calibration() {
-      return html("div", {}, html("h4", {}, "Calibration"),
+      return html("div", {}, html("h3", {}, "Calibration"),
         html("p", {}, "A player who says 70 % should be right 7 times in 10. Your piles of chips, on all pages so far:"),
         html("table", { class: "calibration" },
           html("thead", {}, html("tr", {}, ...["chips", "piles", "should come", "came"].map((head) => html("th", { scope: "col" }, head)))), this.rows));

@@ -12,6 +12,9 @@
   // For who sees and who hears it: a sign alone gets its name.
   const told = (text) => (/[a-z0-9]/i.test(text) ? `“${seen(text)}”` : `“${seen(text)}” (${heard(text)})`);
 
+  // The name of a button on which it stands: as it is seen, for whoever speaks to the page, and as it is heard.
+  const named = (text) => (seen(text) === heard(text) ? seen(text) : `${seen(text)}, ${heard(text)}`);
+
   // By letters, whatever stands before them, so that the order does not tell whose favourite a token is.
   const inOrder = (ids, piece) => ids.slice().sort((a, b) => {
     const [x, y] = [a, b].map((id) => piece(id).trim().toLowerCase());
@@ -26,5 +29,5 @@
 
   const infinite = (x, show) => (Number.isFinite(x) ? show(x) : "∞");
 
-  Object.assign(duel, { seen, heard, told, inOrder, firstToken, infinite });
+  Object.assign(duel, { seen, heard, told, named, inOrder, firstToken, infinite });
 })(typeof window === "undefined" ? module.exports : (window.ClearformerDuel = window.ClearformerDuel || {}));
