@@ -51,6 +51,10 @@ class Duel:
     def says(self) -> str:
         return self.element.locator(".says").inner_text()
 
+    @property
+    def won(self) -> str:
+        return self.element.locator(".won").inner_text()
+
     def offered(self) -> list[int]:
         options = self.control("lay").evaluate_all("all => all.map((e) => e.dataset.option)")
         return [int(it) for it in options if it != "other"]
@@ -140,7 +144,8 @@ def test_whoever_lays_nothing_bets_as_the_trigram(begin):
     it.control("page").nth(1).click()
     it.guess().uncover(N_TOKENS)
     assert it.rates("you") == it.rates("trigram")
-    assert it.says.startswith("You bet as the trigram:") and "goal" not in it.says
+    assert it.says == "The round is over. You bet as the trigram."
+    assert "goal" not in it.won
     check_rates(it, 1, [EMPTY] * N_TOKENS)
 
 
@@ -157,8 +162,8 @@ def test_the_goal_is_reached_by_who_beats_the_trigram_on_a_whole_page(begin):
             assert it.control("stop").is_visible() == (9 <= i < N_TOKENS - 1)
         if stop:
             it.control("stop").click()
-        assert it.says.startswith("You beat the trigram and the model:")
-        assert ("The goal is reached." in it.says) != stop and ("The goal wants a whole page." in it.says) == stop
+        assert it.says == "The round is over. You beat the trigram and the model."
+        assert ("The goal is reached." in it.won) != stop and ("The goal wants a whole page." in it.won) == stop
 
 
 def test_all_in_on_a_wrong_token_costs_infinitely_much(begin):
@@ -337,5 +342,5 @@ def test_hits_are_told_as_they_are(begin):
     it = begin()
     pages = duel.data()["pages"]
     hits = sum(came in six for page in pages for came, six in zip(page["guessed"], page["offers"], strict=True))
-    rules = it.element.locator(".table").evaluate("e => e.textContent")
+    rules = it.element.locator(".live").evaluate("e => e.textContent")
     assert f"{hits} of {3 * N_TOKENS} are among their six" in rules

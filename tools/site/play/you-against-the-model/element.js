@@ -18,7 +18,6 @@
       this.memory = this.recall(duel.fresh(pages.length), (found) => duel.isGood(found, this.data));
       this.table = new duel.Table({
         piece: this.piece, find: (text, newWord) => duel.firstToken(this.tokenizer, text, newWord), onChange: (words) => this.say(words),
-        hits: this.hits(),
       });
       this.scores = new duel.Scores();
       this.verdict = new duel.Verdict(this);
@@ -36,6 +35,7 @@
       const alike = Math.log2(this.data.n_vocab);
       this.question = html("div", { class: "question" },
         html("p", { class: "step" }, "Predict first: what will you need, in bits a character?"),
+        html("p", {}, "A bet of one half on the token that comes costs 1 bit, a quarter 2 bits, a tenth 3.3 bits: −log2 of the bet."),
         html("p", {}, `A player who knows nothing bets alike on all ${this.data.n_vocab.toLocaleString("en-US")} tokens and needs `
           + `${fixed(alike, 1)} bits a token: on this page `, this.number("alike"), " a character."),
         this.guess.box);
@@ -44,10 +44,11 @@
       this.uncover = this.button("uncover", "Uncover the next token", () => this.turn());
       this.stop = this.button("stop", "End the round here", () => this.end());
       this.forget = this.button("forget", "Forget this page", () => this.again());
-      this.play = html("div", {}, this.table.box, html("div", { class: "controls" }, this.uncover,
-        this.button("clear", "Take all chips back", () => this.table.clear()), this.stop));
+      const clear = this.button("clear", "Take all chips back", () => this.table.clear());
+      this.play = html("div", {}, this.table.box, html("div", { class: "controls" }, this.uncover, clear, this.stop),
+        this.table.rules(this.hits()), this.table.more());
       return [html("p", { class: "step" }, "Goal: beat the trigram on a whole page."), this.which.box, this.source, this.page,
-        this.question, this.play, this.status, this.scores.box, this.verdict.box, html("div", { class: "controls" }, this.forget)];
+        this.status, this.question, this.play, this.scores.box, this.verdict.box, html("div", { class: "controls" }, this.forget)];
     }
 
     // What is known of each token to guess before and after it is uncovered.
@@ -113,7 +114,7 @@
       this.round.ended = true;
       this.remember();
       this.update();
-      this.say(duel.sentence(this.result()));
+      this.say(`The round is over. ${duel.sentence(this.result()).split(":")[0]}.`);
       if (!this.contains(document.activeElement) || !document.activeElement.checkVisibility()) this.verdict.best.focus({ preventScroll: true });
     }
 
@@ -154,7 +155,7 @@
       this.forget.hidden = round.guess === null;
       this.scores.box.hidden = round.guess === null;
       this.verdict.box.hidden = !round.ended;
-      this.source.textContent = `${text.title}, ${text.heading}. Neither the model nor the trigram was trained on it.`
+      this.source.textContent = `From the last tenth of ${text.title}. Neither the model nor the trigram was trained on it.`
         + `${count ? " The stronger the colour of a token, the more bits it cost you." : ""}`;
       const characters = text.guessed.reduce((sum, id) => sum + this.piece(id).length, 0);
       this.put({ alike: fixed(text.guessed.length * Math.log2(this.data.n_vocab) / characters, 1) });

@@ -7,8 +7,8 @@
   const OTHER = "other";
 
   class Table {
-    // hits: how many of the tokens to guess are among their six, in words. piece: the text of an id. onChange(words): the chips lie otherwise. find(text, newWord): the id that is typed.
-    constructor({ piece, find, onChange, hits }) {
+    // piece: the text of an id. onChange(words): the chips lie otherwise. find(text, newWord): the id that is typed.
+    constructor({ piece, find, onChange }) {
       Object.assign(this, { piece, find, onChange });
       this.rows = html("div", { class: "piles" });
       this.left = html("strong", { "data-value": "kept" });
@@ -25,9 +25,10 @@
       });
       this.box = html("div", { class: "table", role: "group", "aria-label": "Your bet on the next token" },
         html("p", {}, "Chips left: ", this.left, " of 10. Chips that you keep bet as the trigram does."),
-        this.rows, this.rules(hits), this.more());
+        this.rows);
     }
 
+    // hits: how many of the tokens to guess are among their six, in words.
     rules(hits) {
       return html("details", {}, html("summary", {}, "What lies on the table"),
         html("p", {}, "Six tokens that the model or the trigram thinks likely, by the alphabet. ␣ is a space: "
