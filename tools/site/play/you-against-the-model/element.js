@@ -105,9 +105,9 @@
     cameOut(bet, turn, modelBits, likeliest) {
       const percent = (bits) => (Number.isFinite(bits) ? `${fixed(100 * 2 ** -bits, bits > 6.7 ? 2 : 0)} %` : "nothing");
       const own = duel.bits(bet, turn), counted = -Math.log2(turn.p[turn.came]);
-      const first = likeliest[0][0] === turn.came ? "its first choice" : `its first choice was ${duel.told(this.piece(likeliest[0][0]))}`;
+      const first = likeliest[0][0] === turn.came ? ", its first choice" : `; its first choice was ${duel.told(this.piece(likeliest[0][0]))}`;
       return `${duel.told(this.piece(turn.came))} came. You gave it ${percent(own)}: ${duel.infinite(own, (x) => fixed(x, 1))} bits. `
-        + `The trigram gave ${percent(counted)}, the model ${percent(modelBits)}; ${first}.`;
+        + `The trigram gave ${percent(counted)}, the model ${percent(modelBits)}${first}.`;
     }
 
     end() {

@@ -23,7 +23,7 @@
         this.bet.allIn = this.allIn.checked;
         this.onChange(this.bet.allIn ? "All in: with ten chips laid, a token without one gets nothing." : "The floor is back under your bet.");
       });
-      this.box = html("div", { class: "table", role: "group", "aria-label": "Your bet on the next token" },
+      this.box = html("div", { class: "bets", role: "group", "aria-label": "Your bet on the next token" },
         html("p", {}, "Chips left: ", this.left, " of 10. Chips that you keep bet as the trigram does."),
         this.rows);
     }
