@@ -1,0 +1,82 @@
+// The four operations: what is asked, what counts as reached, and what is told then. No DOM.
+(() => {
+  const { operating } = clearformer;
+  const { nameOf, percent, MOST_PARTS } = operating;
+  const times = (x) => `${x.toFixed(1)} times`;
+  const ONE_HEAD = { dearer: 50 }; // bits that one changed head is to cost
+
+  const TASKS = {
+    find: {
+      title: "1 Find the head",
+      lead: ({ she, he }) => `After “because” the model gives “she” ${percent(she)} and “he” ${percent(he)}: it has read “Emma”, four tokens back. Some head has brought the name to the end.`,
+      ask: "Which head does it need for that?",
+      options: [["1,0", "2.1: its “she” looks at Emma (chapter 3)"], ["1,1", "2.2: its “because” looks at Emma"],
+        ["2,0", "3.1: its “because” looks at Emma, too"], ["none", "no single one"]],
+      goal: "Switch off one head, so that “she” is less than twice as likely as “he”.",
+      reached: ({ heads, after }) => only(heads, "off") !== null && after.she < 2 * after.he,
+      right: "2,0",
+      told: ({ before, after }) => `Without 3.1 “she” is ${times(after.she / after.he)} as likely as “he”, with it ${times(before.she / before.he)}. `
+        + "The others look at Emma as well, and the model does without them. The head of chapter 3 looks from “she”: too late, when “she” is already there.",
+    },
+    paint: {
+      title: "2 Paint a row",
+      lead: ({ she, he }) => `Now there are two names, and the model errs: “he” ${percent(he)}, “she” ${percent(she)}. In head 3.1 “because” looks at John. Paint that row: choose 3.1, then “because” in the text, then press the tokens that it is to look at.`,
+      ask: "If “because” looks at Emma alone there, what will the model say?",
+      options: [["he", "still “he”"], ["barely", "“she”, but less than twice as likely"], ["twice", "“she”, more than twice as likely as “he”"]],
+      goal: "Paint one row of one head, so that “she” becomes likelier than “he”.",
+      reached: ({ heads, rows, after }) => {
+        const head = only(heads, "painted");
+        return head !== null && Object.keys(rows[head] || {}).length === 1 && after.she > after.he;
+      },
+      right: "twice",
+      told: ({ after, looked }) => `You made it “she” ${percent(after.she)}, “he” ${percent(after.he)}. `
+        + `When “because” looks at Emma alone in 3.1, “she” is ${times(looked.she / looked.he)} as likely as “he”. One row was all that misled the model.`,
+    },
+    transplant: {
+      title: "3 Transplant a column",
+      lead: ({ she, he }) => `Two texts, alike but for one name. With Emma the model goes on with “she” (${percent(she)}; “he” ${percent(he)}). The other text, with John, is the donor: of any token, at any depth, you may take its column and put it here.`,
+      ask: "After which layer is it still enough to exchange the column of the name?",
+      options: [["0", "none, only the embedding"], ["1", "layer 1"], ["2", "layer 2"], ["3", "layer 3"], ["4", "layer 4, the last"]],
+      goal: "Find in each of the five depths a column that turns “she” into “he”.",
+      right: "2",
+      told: () => "Up to layer 2 the name is in its own column, after layer 3 in that of “because”: layer 3 has carried it over, and there sits head 3.1.",
+    },
+    page: {
+      title: "4 A page of a novel",
+      lead: ({ bits }) => `A paragraph of Persuasion, which the model has not learned from: ${bits.toFixed(1)} bits. Under each token stands how many bits it costs.`,
+      ask: "Which of these heads costs most when it is lost?",
+      options: [["1,0", "2.1, pronouns look at names"], ["2,0", "3.1, names"], ["2,1", "3.2, the token before"], ["3,1", "4.2, punctuation"], ["0,0", "1.1, the last 8 tokens"]],
+      goal: `Now change one head only, in any way, so that the page costs over ${ONE_HEAD.dearer} bits more.`,
+      reached: ({ heads, before, after }) => Object.keys(heads).length === 1 && after.bits - before.bits > ONE_HEAD.dearer,
+      right: "0,0",
+      told: ({ heads, before, after }) => `With ${nameOf(Object.keys(heads)[0])} so changed the page costs ${(after.bits - before.bits).toFixed(1)} bits more. `
+        + "A head that says nothing is missed; one that looks at the wrong place misleads all layers behind it.",
+    },
+  };
+  const STEPS = Object.keys(TASKS);
+
+  // The one head that is changed, if it is changed in this way.
+  function only(heads, kind) {
+    const changed = Object.entries(heads);
+    return changed.length === 1 && changed[0][1] === kind ? changed[0][0] : null;
+  }
+
+  const FRESH = { step: "find", guesses: {}, solved: {}, heads: { find: {}, paint: {}, page: {} }, rows: { find: {}, paint: {} } };
+  const isMap = (it) => it !== null && typeof it === "object" && !Array.isArray(it);
+  const every = (it, good) => isMap(it) && Object.entries(it).every(([key, value]) => good(key, value));
+  const isHead = (key) => /^[0-3],[0-3]$/.test(key);
+  const isParts = (it) => Array.isArray(it) && it.length <= 32 && it.every((part) => Number.isInteger(part) && part >= 0 && part <= MOST_PARTS);
+  const areKinds = (it) => every(it, (head, kind) => isHead(head) && kind !== "model" && Object.hasOwn(operating.WORDS, kind));
+  const areRows = (it) => every(it, (head, rows) => isHead(head) && every(rows, (n, parts) => /^\d{1,2}$/.test(n) && isParts(parts)));
+
+  // Is it what this page has written?
+  function isGood(kept) {
+    return STEPS.includes(kept.step)
+      && every(kept.guesses, (step, guess) => STEPS.includes(step) && TASKS[step].options.some(([value]) => value === guess))
+      && every(kept.solved, (step, solved) => STEPS.includes(step) && typeof solved === "boolean")
+      && isMap(kept.heads) && Object.keys(FRESH.heads).every((step) => areKinds(kept.heads[step]))
+      && isMap(kept.rows) && Object.keys(FRESH.rows).every((step) => areRows(kept.rows[step]));
+  }
+
+  Object.assign(operating, { TASKS, STEPS, FRESH, isGood, only });
+})();
