@@ -41,7 +41,7 @@
       for (let at = 0; at < M * H; at++) {
         const head = `${Math.floor(at / H)},${at % H}`;
         const button = html("button", { type: "button", "data-head": head, click: () => choose(head) },
-          html("b", {}, nameOf(head)), html("canvas", { "aria-hidden": "true" }), html("span", { class: "state" }));
+          html("b", {}, nameOf(head)), " ", html("canvas", { "aria-hidden": "true" }), html("span", { class: "state" }));
         this.buttons.set(head, button);
       }
       this.box = html("div", { class: "board", role: "group", "aria-label": "The heads, layer by layer" }, ...this.buttons.values());
@@ -57,7 +57,7 @@
       for (const [head, button] of this.buttons) {
         const kind = heads[head] || "model";
         button.setAttribute("aria-pressed", head === chosen);
-        button.setAttribute("aria-label", `Head ${nameOf(head)}, ${this.job(head)}: ${WORDS[kind]}`);
+        button.setAttribute("aria-label", `${nameOf(head)} ${kind === "model" ? "" : WORDS[kind]}, head for: ${this.job(head)}`);
         button.classList.toggle("changed", kind !== "model");
         button.querySelector(".state").textContent = kind === "model" ? "" : WORDS[kind];
         draw(button.querySelector("canvas"), reading, head.split(","));
@@ -88,10 +88,10 @@
       this.key = key;
       this.list.querySelectorAll("button").forEach((button, s) => {
         const given = parts?.[s] || 0;
-        button.replaceChildren(html("span", {}, pieces[s]), html("b", {}, percent(weights[s])),
-          html("span", { class: "parts" }, parts ? "▮".repeat(given) || "–" : ""));
+        button.replaceChildren(html("span", {}, pieces[s]), " ", html("b", {}, percent(weights[s])),
+          html("span", { class: "parts", "aria-hidden": "true" }, parts ? "▮".repeat(given) || "–" : ""));
         button.style.cssText = clearformer.tint(weights[s]);
-        button.setAttribute("aria-label", `${pieces[s]}: ${percent(weights[s])}` + (parts ? `, ${given} parts` : ""));
+        button.setAttribute("aria-label", `${pieces[s]} ${percent(weights[s])}` + (parts ? ` ${given} of ${MOST_PARTS} parts` : ""));
       });
     }
   }

@@ -13,11 +13,11 @@
     }
 
     // Bits of the start token there are none.
-    show(pieces, before, after, chosen) {
+    show(pieces, joined, before, after, chosen) {
       if (this.shown !== pieces) {
         this.box.replaceChildren(...pieces.map((piece, n) =>
-          html("button", { type: "button", "data-token": n, click: () => this.choose(n) },
-            html("span", {}, piece), html("span", { class: "bits", "data-value": `bits-${n}` }))));
+          html("button", { type: "button", "data-token": n, class: joined[n] && "joined", click: () => this.choose(n) },
+            html("span", {}, piece), " ", html("span", { class: "bits", "data-value": `bits-${n}` }))));
         this.ready();
       }
       this.shown = pieces;
@@ -31,7 +31,7 @@
       const told = !bits ? "" : moved ? `${fixed(bits[0], 1)} → ${fixed(bits[1], 1)}` : fixed(bits[1], 1);
       button.querySelector(".bits").textContent = told;
       button.style.cssText = bits ? tint(bits[1] / MANY_BITS, "warm") : "";
-      button.setAttribute("aria-label", bits ? `${piece}: ${told.replace("→", "to")} bits` : "start of the text");
+      button.setAttribute("aria-label", bits ? `${piece} ${told} bits` : `${piece} start of the text`);
     }
   }
 

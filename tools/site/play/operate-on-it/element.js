@@ -7,7 +7,7 @@
 
   class OperateOnIt extends Patient {
     disconnectedCallback() {
-      this.work?.stop();
+      this.stop();
     }
 
     prepare(step) {
@@ -18,40 +18,49 @@
     layCells() {
       const ids = (this.patientIds = this.ids.find.slice(0, -1)), donor = this.ids.donor.slice(0, -1);
       const n = ids.findIndex((id, at) => id !== donor[at]), spell = (id) => seen(this.model.piece(id));
-      this.donorIds = donor;
+      Object.assign(this, { donorIds: donor, wanted: [], busy: false });
       this.columns = new Transplant(ids.map(spell), { n, piece: spell(donor[n]) }, this.model.config.n_layers + 1, (m, at) => this.probe([[m, at]]));
       this.bar = html("progress", { max: 1, value: 0, "aria-label": "cells tried", hidden: true });
       this.cells.replaceChildren(this.columns.box,
         html("div", { class: "controls" }, html("button", { type: "button", "data-control": "all-cells", click: () => this.probeAll() }, "Try all cells"), this.bar));
     }
 
+    // One after the other: a press that comes meanwhile is waited for, and does not undo the one before.
     async probe(places) {
-      this.donor ||= await this.work.run(live.readAll(this.model, this.donorIds));
-      for (const [i, [m, n]] of places.entries()) {
-        const found = this.donor && await this.work.run(live.transplant(this.model, this.patientIds, this.donor, [m, n], this.words));
-        if (!found) return false;
+      this.wanted.push(...places);
+      this.one = places.length === 1;
+      if (this.busy) return;
+      this.busy = true;
+      for (let tried = 1; this.wanted.length; tried++) {
+        const [m, n] = this.wanted[0], found = await this.long.run(this.exchange(m, n));
+        if (!found) break; // the reader has gone to another task
+        this.wanted.shift();
         this.columns.put(m, n, found);
-        this.bar.value = (i + 1) / places.length;
-        if (places.length === 1) this.latest = [n, m, found];
+        this.latest = this.one ? [n, m, found] : null;
+        this.bar.value = tried / (tried + this.wanted.length);
       }
+      this.wanted = [];
+      this.busy = false;
+      this.bar.hidden = true;
       this.told = "";
-      this.showCells();
-      return true;
+      if (this.step === "transplant") this.showCells();
     }
 
-    async probeAll() {
+    * exchange(m, n) {
+      this.donor ||= yield* live.readAll(this.model, this.donorIds);
+      return yield* live.transplant(this.model, this.patientIds, this.donor, [m, n], this.words);
+    }
+
+    probeAll() {
       const { pieces, depths, differs } = this.columns, all = [];
       for (let n = 1; n < pieces.length; n++) for (let m = 0; m < depths; m++) all.push([m, n]);
       const last = all.filter(([, n]) => n === differs.n); // its curve is shown in the end
       this.bar.hidden = false;
-      this.latest = null;
-      await this.probe([...all.filter(([, n]) => n !== differs.n), ...last]);
-      this.bar.hidden = true;
+      this.probe([...all.filter(([, n]) => n !== differs.n), ...last]);
     }
 
     showCells() {
       const { columns: found, last, depths } = this.columns, reached = found === depths;
-      this.kept.guesses.transplant ?? (this.told = "");
       if (reached && last !== null) return this.tellCells(last);
       const count = `${found} of ${depths} depths found.`;
       const rest = reached ? "Reached. Try the rest of Emma’s row, and see how your guess was." : count;
@@ -79,7 +88,7 @@
     async loseEach() {
       this.progress.hidden = false;
       this.say("Each head is switched off in turn …");
-      this.costs = await this.work.run(live.costs(this.model, this.ids.page), (share) => (this.progress.value = share));
+      this.costs = await this.long.run(live.costs(this.model, this.ids.page), (share) => (this.progress.value = share));
       this.progress.hidden = true;
       if (!this.costs) return;
       const table = (costs) => html("table", {},

@@ -10,7 +10,8 @@
 
     build(box) {
       this.kept = this.recall(FRESH, isGood);
-      this.work = new Work();
+      this.work = new Work(); // what shows the operated text
+      this.long = new Work(); // what a press has asked for
       this.told = "";
       this.starter = html("div", { class: "controls" },
         html("button", { type: "button", "data-control": "start", click: (event) => this.load(event.detail === 0) }, "Start the model"),
@@ -48,16 +49,17 @@
       this.steps.chosen = (step) => this.go(step);
       this.kinds = this.choice("kind", "Head", KINDS, "model");
       this.kinds.chosen = (kind) => this.change(kind);
+      this.texts = html("div", { class: "texts" });
       this.lead = html("p", { class: "lead" });
       this.question = html("div", { class: "controls" });
       this.goal = html("p", { class: "step" });
       this.answer = html("div", { class: "answer" });
       this.sweep = html("div", { class: "sweep" });
       this.heal = html("div", { class: "controls" }, this.button("heal", "All heads as they are", () => this.healAll()));
-      this.tools = html("div", { class: "sides" }, html("div", {}, this.board.box, this.kinds.box, this.heal),
-        html("div", {}, this.chips.box, this.answer, this.row.box, this.sweep));
+      this.tools = html("div", { class: "sides" }, html("div", {}, this.board.box, this.kinds.box, this.heal, this.sweep),
+        html("div", {}, this.chips.box, this.answer, this.row.box));
       this.cells = html("div", { class: "cells" });
-      this.table.append(html("div", { class: "controls" }, this.steps.box), this.lead, this.question, this.goal, this.tools, this.cells);
+      this.table.append(html("div", { class: "controls" }, this.steps.box), this.texts, this.lead, this.question, this.goal, this.tools, this.cells);
       this.go(this.kept.step);
     }
 
@@ -81,13 +83,20 @@
       this.kept.step = step;
       this.keep(this.kept);
       this.told = "";
-      this.work.stop();
+      this.stop();
       this.head = Object.keys(this.heads)[0] || "2,0";
       const pieces = this.ids[step].map((id) => seen(this.model.piece(id)));
       this.pieces = pieces;
       this.n = step === "page" ? pieces.length - 1 : pieces.lastIndexOf("because");
+      this.joined = this.ids[step].map((id, n) => n > 1 && !/^\s/.test(this.model.piece(id)));
+      this.texts.replaceChildren(...TASKS[step].text(this.data).map((text) => html("blockquote", {}, step === "page" ? text : `${text.slice(0, text.lastIndexOf(" "))} …`)));
       this.questionOf(step);
       this.prepare(step);
+    }
+
+    stop() {
+      this.work?.stop();
+      this.long?.stop();
     }
 
     questionOf(step) {
@@ -168,7 +177,7 @@
       if (!after) return;
       this.after = after;
       this.board.show(heads, head, after.reading);
-      this.chips.show(pieces, before.list, after.list, n);
+      this.chips.show(pieces, this.joined, before.list, after.list, n);
       this.kinds.set(heads[head] || "model");
       this.kinds.buttons[KINDS.length - 1].hidden = !paintable;
       this.kinds.box.querySelector("span").textContent = `Head ${nameOf(head)}, ${this.board.job(head)}:`;
@@ -216,7 +225,7 @@
       this.kept.solved[step] = true;
       this.keep(this.kept);
       this.mark();
-      this.told = `Reached. ${words} ${this.verdict()}`;
+      this.told = `Reached. ${words}` + (step === "page" ? "" : ` ${this.verdict()}`); // the page has judged before
     }
 
     // Which tasks are done stands on their buttons.

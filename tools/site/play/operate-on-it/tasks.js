@@ -8,7 +8,8 @@
   const TASKS = {
     find: {
       title: "1 Find the head",
-      lead: ({ she, he }) => `After “because” the model gives “she” ${percent(she)} and “he” ${percent(he)}: it has read “Emma”, four tokens back. Some head has brought the name to the end.`,
+      text: (texts) => [texts.find],
+      lead: ({ she, he }) => `After “because” the model gives “she” ${percent(she, 1)} and “he” ${percent(he, 1)}: it has read “Emma”, four tokens back. Some head has brought the name to the end.`,
       ask: "Which head does it need for that?",
       options: [["1,0", "2.1: its “she” looks at Emma (chapter 3)"], ["1,1", "2.2: its “because” looks at Emma"],
         ["2,0", "3.1: its “because” looks at Emma, too"], ["none", "no single one"]],
@@ -20,10 +21,11 @@
     },
     paint: {
       title: "2 Paint a row",
-      lead: ({ she, he }) => `Now there are two names, and the model errs: “he” ${percent(he)}, “she” ${percent(she)}. In head 3.1 “because” looks at John. Paint that row: choose 3.1, then “because” in the text, then press the tokens that it is to look at.`,
+      text: (texts) => [texts.paint],
+      lead: ({ she, he }) => `It is Emma who goes home, and the model errs: “he” ${percent(he, 1)}, “she” ${percent(she, 1)}. In head 3.1 “because” looks at John. You may paint where it looks.`,
       ask: "If “because” looks at Emma alone there, what will the model say?",
       options: [["he", "still “he”"], ["barely", "“she”, but less than twice as likely"], ["twice", "“she”, more than twice as likely as “he”"]],
-      goal: "Paint one row of one head, so that “she” becomes likelier than “he”.",
+      goal: "Paint one row of one head, so that “she” becomes likelier than “he”. Choose a head, then the token that looks, then press the tokens that it is to look at.",
       reached: ({ heads, rows, after }) => {
         const head = only(heads, "painted");
         return head !== null && Object.keys(rows[head] || {}).length === 1 && after.she > after.he;
@@ -34,19 +36,21 @@
     },
     transplant: {
       title: "3 Transplant a column",
-      lead: ({ she, he }) => `Two texts, alike but for one name. With Emma the model goes on with “she” (${percent(she)}; “he” ${percent(he)}). The other text, with John, is the donor: of any token, at any depth, you may take its column and put it here.`,
-      ask: "After which layer is it still enough to exchange the column of the name?",
-      options: [["0", "none, only the embedding"], ["1", "layer 1"], ["2", "layer 2"], ["3", "layer 3"], ["4", "layer 4, the last"]],
+      text: (texts) => [texts.find, texts.donor],
+      lead: ({ she, he }) => `After Emma the model gives “she” ${percent(she, 1)} and “he” ${percent(he, 1)}. The text with John is the donor: each of its tokens has a column of 256 numbers, at first the embedding, then what each layer has made of it. You may take one such column and put it in the same place here.`,
+      ask: "How late is it still enough to exchange the column of the name?",
+      options: [["0", "as the embedding only"], ["1", "after layer 1"], ["2", "after layer 2"], ["3", "after layer 3"], ["4", "after layer 4, the last"]],
       goal: "Find in each of the five depths a column that turns “she” into “he”.",
       right: "2",
       told: () => "Up to layer 2 the name is in its own column, after layer 3 in that of “because”: layer 3 has carried it over, and there sits head 3.1.",
     },
     page: {
       title: "4 A page of a novel",
-      lead: ({ bits }) => `A paragraph of Persuasion, which the model has not learned from: ${bits.toFixed(1)} bits. Under each token stands how many bits it costs.`,
+      text: (texts) => [texts.page],
+      lead: ({ bits }) => `Two sentences from the end of Emma, which the model has not learned from. They cost it ${bits.toFixed(1)} bits in all; the better it guesses each next token, the fewer.`,
       ask: "Which of these heads costs most when it is lost?",
       options: [["1,0", "2.1, pronouns look at names"], ["2,0", "3.1, names"], ["2,1", "3.2, the token before"], ["3,1", "4.2, punctuation"], ["0,0", "1.1, the last 8 tokens"]],
-      goal: `Now change one head only, in any way, so that the page costs over ${ONE_HEAD.dearer} bits more.`,
+      goal: `Switch off each head in turn, and see. Then change one head alone so that the page costs over ${ONE_HEAD.dearer} bits more.`,
       reached: ({ heads, before, after }) => Object.keys(heads).length === 1 && after.bits - before.bits > ONE_HEAD.dearer,
       right: "0,0",
       told: ({ heads, before, after }) => `With ${nameOf(Object.keys(heads)[0])} so changed the page costs ${(after.bits - before.bits).toFixed(1)} bits more. `

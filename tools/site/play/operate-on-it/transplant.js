@@ -9,11 +9,11 @@
     constructor(pieces, differs, depths, probe) {
       Object.assign(this, { pieces, differs, depths, cells: new Map() });
       const head = Array.from({ length: depths }, (_, m) => html("th", { scope: "col" }, m ? `after layer ${m}` : "embedding"));
-      this.rows = pieces.map((piece, n) => html("tr", {},
+      this.rows = pieces.map((piece, n) => n === 0 ? null : html("tr", {}, // the start is the same in both
         html("th", { scope: "row" }, n === differs.n ? `${piece} ← ${differs.piece}` : piece),
         ...head.map((_, m) => html("td", {}, html("button", { type: "button", "data-cell": `${m},${n}`, click: () => probe(m, n) })))));
       this.table = html("table", {}, html("caption", {}, "Each cell: what the model says after the last token, once this one column comes from the donor."),
-        html("thead", {}, html("tr", {}, html("td", {}, "column of"), ...head)), html("tbody", {}, ...this.rows));
+        html("thead", {}, html("tr", {}, html("td", {}, "column of"), ...head)), html("tbody", {}, ...this.rows.filter(Boolean)));
       this.curve = html("div", { class: "curve" });
       this.box = html("div", { class: "transplant" }, this.table, this.curve);
       rove(this.table, depths)();
@@ -31,8 +31,8 @@
         const [m, n] = button.dataset.cell.split(","), it = this.cells.get(button.dataset.cell);
         const place = `column of ${this.pieces[n]}, ${Number(m) ? `after layer ${m}` : "embedding"}`;
         button.classList.toggle("turned", Boolean(it?.turned));
-        button.replaceChildren(...(it ? [html("b", {}, it.turned ? "he" : "she"), html("span", {}, percent(it.turned ? it.he : it.she))] : ["?"]));
-        button.setAttribute("aria-label", it ? `${place}: she ${percent(it.she)}, he ${percent(it.he)}` : `${place}: not tried`);
+        button.replaceChildren(...(it ? [html("b", {}, it.turned ? "he" : "she"), " ", html("span", {}, percent(it.turned ? it.he : it.she))] : ["?"]));
+        button.setAttribute("aria-label", it ? `${it.turned ? "he" : "she"} ${percent(it.turned ? it.he : it.she)}, ${place}` : `? ${place}, not tried`);
       });
       const known = this.row(this.latest);
       this.curve.replaceChildren(...(known ? [picture(this.pieces[this.latest], known)] : []));

@@ -13,7 +13,10 @@
       const mine = (this.latest = {});
       for (let until = performance.now() + SLICE; ;) {
         const { done, value } = job.next();
-        if (done) return value;
+        if (done) {
+          this.latest = null;
+          return value;
+        }
         if (value !== undefined) told(value);
         if (performance.now() < until) continue;
         await rest();
