@@ -67,7 +67,8 @@ def test_changed_heads_cost_what_they_cost_the_librarys_model():
 def test_a_column_of_the_donor_is_put_in_its_place():
     """Catches a column of another depth or token, and one that comes after the layer that it was meant for."""
     places = [(m, n) for m in range(surgery.LAYERS + 1) for n in (1, 3, 5, 7)]
-    body = """const words = [" she", " he"].map((word) => model.encode(word).ids[1]), own = ids(given.text).slice(0, -1);
+    body = """const words = [" she", " he"].map((word) => model.encode(word).ids[1]);
+        const own = ids(given.text).slice(0, -1);
         const donor = live.finish(live.readAll(model, ids(given.donor).slice(0, -1)));
         return given.places.map((place) => live.finish(live.transplant(model, own, donor, place, words)));"""
     found = run_surgery(body, {"text": texts.ONE_NAME, "donor": texts.DONOR, "places": places})

@@ -10,9 +10,9 @@ ONE_NAME = "That day Emma went home, because she"
 TWO_NAMES = "When John came, Emma went home, because she"
 DONOR = ONE_NAME.replace("Emma", "John")
 PAGE = (  # Emma, among the last tenth, which was held out of the training
-    "Emma felt that she could not do better than go home directly. In all probability she was at this very time waited "
-    "for there; and Mr. Knightley might be preserved from sinking deeper in aggression towards Mr. Elton, if not towards "
-    "William Larkins."
+    "Emma felt that she could not do better than go home directly. In all probability she was at this very time "
+    "waited for there; and Mr. Knightley might be preserved from sinking deeper in aggression towards Mr. Elton, if "
+    "not towards William Larkins."
 )
 
 

@@ -1,4 +1,4 @@
-"""The operations of the page, done to the library's own model: other weights in a head, another column in the stream."""
+"""The operations of the page, done to the library's own model: other weights in a head, another column."""
 
 import math
 from collections.abc import Callable, Iterator

@@ -1,4 +1,4 @@
-"""The page on which a reader operates on the Austen model: its numbers, its goals, by keyboard, on a phone, with axe."""
+"""The page on which a reader operates on the Austen model: its numbers and goals, by keyboard, on a phone, with axe."""
 
 import json
 import re
@@ -96,14 +96,14 @@ def test_the_head_without_which_the_name_is_lost(patient):
         check_answers(it, texts.ONE_NAME, off)
         assert shown_bits(it) == pytest.approx(own_bits(texts.ONE_NAME, off), abs=0.051)
         she, he = surgery.she_and_he(texts.ONE_NAME, off)
-        assert it.says.startswith("Reached.") == (she < 2 * he) == (head == (2, 0))
+        assert it.says.startswith("Reached:") == (she < 2 * he) == (head == (2, 0))
     assert it.says.endswith("You guessed right.") and f"{she / he:.1f} times" in it.says
     it.press("[data-control=guess][data-option=none]")
-    assert it.says.startswith("Reached.") and it.says.endswith("You guessed otherwise.")
+    assert it.says.startswith("Reached:") and it.says.endswith("You guessed otherwise.")
     for kind in ("even", "first", "previous"):  # these are no loss of the head
         it.press(f"[data-control=kind][data-option={kind}]")
         check_answers(it, texts.ONE_NAME, {(2, 0): surgery.KINDS[kind]})
-        assert not it.says.startswith("Reached.")
+        assert not it.says.startswith("Reached:")
     others = [(m, h) for m in range(surgery.LAYERS) for h in range(surgery.HEADS) if (m, h) != (2, 0)]
     ratios = [surgery.she_and_he(texts.ONE_NAME, {head: surgery.KINDS["off"]}) for head in others]
     assert all(she > 2 * he for she, he in ratios)
@@ -121,7 +121,7 @@ def test_a_painted_row_turns_the_answer(patient):
     for s, parts in (("5", [0] * 5 + [1]), ("5", [0] * 5 + [2]), ("2", [0, 0, 1, 0, 0, 2])):
         it.press(f'.sources [data-source="{s}"]')
         check_answers(it, texts.TWO_NAMES, {(2, 0): surgery.painted(row, parts)})
-        assert it.says.startswith("Reached.")
+        assert it.says.startswith("Reached:")
     looked = surgery.she_and_he(texts.TWO_NAMES, {(2, 0): surgery.painted(row, [0] * 5 + [1])})
     assert looked[0] > 2 * looked[1] and f"{looked[0] / looked[1]:.1f} times" in it.says
     for s in "5522":
@@ -133,7 +133,7 @@ def test_a_painted_row_turns_the_answer(patient):
 
 
 def test_every_column_of_the_donor(patient):
-    """Catches a cell of another token or depth, a goal that is reached too early, and a wrong end of the name's stay."""
+    """Catches a cell of another token or depth, a goal that is reached too early, and a wrong last layer."""
     it = patient()
     it.go("transplant")
     it.press('[data-cell="2,3"]')
@@ -151,7 +151,7 @@ def test_every_column_of_the_donor(patient):
             turned[m, n] = winner[1] == "he"
     last = max(m for m, n in turned if n == 3 and turned[m, n])
     assert {(m, n) for m, n in turned if turned[m, n]} == {(0, 3), (1, 3), (2, 3), (3, 7), (4, 7)}
-    assert last == 2 and it.says.startswith("Reached. Up to layer 2") and it.says.endswith("You guessed right.")
+    assert last == 2 and it.says.startswith("Reached: Emma’s column turns the answer up to layer 2") and it.says.endswith("You guessed right.")
     assert it.element.locator(".curve svg").get_attribute("aria-label").startswith("Column of Emma exchanged")
     it.page.set_viewport_size({"width": 320, "height": 900})
     drawn = it.element.locator(".curve svg").evaluate("e => e.getBoundingClientRect().width / e.viewBox.baseVal.width")
@@ -184,7 +184,7 @@ def test_a_page_and_its_dearest_heads(patient):
         own = own_bits(texts.PAGE, {(0, 0): surgery.KINDS[kind]})
         assert number(it.value("sum-after")) == pytest.approx(sum(own), abs=0.051)
         assert shown_bits(it) == pytest.approx(own, abs=0.051)
-        assert it.says.startswith("Reached.") == reached == (sum(own) - before > 50)
+        assert it.says.startswith("Reached:") == reached == (sum(own) - before > 50)
     assert it.page.complaints == []
 
 
@@ -221,7 +221,7 @@ def test_all_of_it_by_keyboard(patient, opened):
         keys.press(tab)
     keys.press("Enter")
     it.settle()
-    assert it.says.startswith("Reached.") and page.evaluate(f"{active}.dataset.option") == "off"
+    assert it.says.startswith("Reached:") and page.evaluate(f"{active}.dataset.option") == "off"
     while page.evaluate(f"{active}.dataset.source === undefined"):
         keys.press(tab)
     keys.press("ArrowRight")
@@ -238,9 +238,7 @@ KINDS_OF_NONSENSE = [
     "[]",
     '{"step": "nowhere"}',
     json.dumps({**ASKED, "rows": {"find": {}, "paint": {"2,0": {"9": ["x"]}}}}),
-    json.dumps(
-        {**ASKED, "rows": {"find": {}, "paint": {}}, "heads": {"find": {"9,9": "off"}, "paint": {}, "page": {}}}
-    ),
+    json.dumps({**ASKED, "rows": {"find": {}, "paint": {}}, "heads": {"find": {"9,9": "off"}, "paint": {}}}),
     json.dumps({**ASKED, "rows": {"find": {}, "paint": {}}, "guesses": {"find": "<b>"}}),
 ]
 
@@ -263,7 +261,7 @@ def test_storage_that_is_blocked_or_full(patient, before):
     it = patient(before)
     it.press('[data-control=guess][data-option="2,0"]')
     it.press("[data-control=kind][data-option=off]")
-    assert it.says.startswith("Reached.") and it.page.complaints == []
+    assert it.says.startswith("Reached:") and it.page.complaints == []
 
 
 def test_storage_keeps_what_was_done(patient):

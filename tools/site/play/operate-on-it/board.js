@@ -1,8 +1,8 @@
 // The board of heads, each with its map in small, and the row with which one token looks in one head.
 (() => {
   const { html } = clearformer;
-  const KINDS = [["model", "as it is"], ["off", "off"], ["even", "even"], ["first", "first token"], ["previous", "token before"], ["painted", "painted"]];
-  const WORDS = Object.fromEntries(KINDS);
+  const KINDS = [["model", "as it does"], ["off", "nowhere: off"], ["even", "evenly"], ["first", "at the first token"], ["previous", "at the token before"], ["painted", "as painted"]];
+  const WORDS = { off: "off", even: "evenly", first: "first", previous: "before", painted: "painted" };
   const INK = [60, 135, 210];
   const MOST_PARTS = 3;
   const nameOf = (head) => head.split(",").map((x) => Number(x) + 1).join(".");
@@ -29,7 +29,7 @@
     canvas.width = canvas.height = N;
     const image = context.createImageData(N, N);
     for (let n = 0; n < N; n++) {
-      for (let s = 0; s <= n; s++) image.data.set([...INK, 25 + 230 * reading.weight(m, h, n, s)], 4 * (n * N + s));
+      for (let s = 0; s <= n; s++) image.data.set([...INK, 25 + 230 * Math.sqrt(reading.weight(m, h, n, s))], 4 * (n * N + s));
     }
     context.putImageData(image, 0, 0);
   }
@@ -50,7 +50,7 @@
 
     job(head) {
       const [m, h] = head.split(",");
-      return this.names[m]?.[h]?.name || "no name";
+      return this.names[m]?.[h]?.name || "nothing that we know";
     }
 
     show(heads, chosen, reading) {

@@ -63,7 +63,7 @@
       const { columns: found, last, depths } = this.columns, reached = found === depths;
       if (reached && last !== null) return this.tellCells(last);
       const count = `${found} of ${depths} depths found.`;
-      const rest = reached ? "Reached. Try the rest of Emma’s row, and see how your guess was." : count;
+      const rest = reached ? "All depths found. Try the rest of Emma’s row, and see how your guess was." : count;
       this.say([this.told, this.latest ? this.outcomeOfCell() : "", rest].filter(Boolean).join(" "));
     }
 
@@ -98,7 +98,7 @@
       this.result.replaceChildren(table(this.costs.slice(0, DEAREST)),
         html("details", {}, html("summary", {}, "the others"), table(this.costs.slice(DEAREST))));
       this.say(`${nameOf(this.costs[0].head)} costs most, ${fixed(this.costs[0].cost, 1)} bits. ${this.verdict()} `
-        + "The heads with a name that one can tell, 2.1 and 3.1, are hardly missed on this page.");
+        + "2.1 and 3.1, which look at names, are hardly missed here.");
     }
   }
 

@@ -56,10 +56,12 @@
       this.answer = html("div", { class: "answer" });
       this.sweep = html("div", { class: "sweep" });
       this.heal = html("div", { class: "controls" }, this.button("heal", "All heads as they are", () => this.healAll()));
-      this.tools = html("div", { class: "sides" }, html("div", {}, this.board.box, this.kinds.box, this.heal, this.sweep),
-        html("div", {}, this.chips.box, this.answer, this.row.box));
+      const hint = (text) => html("p", { class: "hint" }, text);
+      this.tools = html("div", { class: "sides" }, html("div", {}, hint("The heads, a layer in a row. Choose one, and say below where it is to look."), this.board.box, this.kinds.box, this.heal, this.sweep),
+        html("div", {}, hint("Below each token: the bits that it costs the model. Press one to see where it looks."), this.chips.box, this.answer, this.row.box));
       this.cells = html("div", { class: "cells" });
-      this.table.append(html("div", { class: "controls" }, this.steps.box), this.texts, this.lead, this.question, this.goal, this.tools, this.cells);
+      this.lesson = html("p", { class: "lesson" });
+      this.table.append(html("div", { class: "controls" }, this.steps.box), this.texts, this.lead, this.question, this.goal, this.tools, this.cells, this.lesson);
       this.go(this.kept.step);
     }
 
@@ -180,7 +182,7 @@
       this.chips.show(pieces, this.joined, before.list, after.list, n);
       this.kinds.set(heads[head] || "model");
       this.kinds.buttons[KINDS.length - 1].hidden = !paintable;
-      this.kinds.box.querySelector("span").textContent = `Head ${nameOf(head)}, ${this.board.job(head)}:`;
+      this.kinds.box.querySelector("span").textContent = `Head ${nameOf(head)}, “${this.board.job(head)}”, looks`;
       this.row.show({ head, n, pieces, reading: after.reading, paintable, parts: heads[head] === "painted" ? rows[head]?.[n] : null });
       this.sweep.hidden = paintable;
       this.answer.replaceChildren(paintable ? this.answers(before, after) : this.sums(before, after));
@@ -225,12 +227,14 @@
       this.kept.solved[step] = true;
       this.keep(this.kept);
       this.mark();
-      this.told = `Reached. ${words}` + (step === "page" ? "" : ` ${this.verdict()}`); // the page has judged before
+      this.told = `Reached: ${words}` + (step === "page" ? "" : ` ${this.verdict()}`); // the page has judged before
     }
 
     // Which tasks are done stands on their buttons.
     mark() {
       STEPS.forEach((step, i) => (this.steps.buttons[i].textContent = TASKS[step].title + (this.kept.solved[step] ? " ✓" : "")));
+      this.lesson.hidden = !this.kept.solved[this.step] || this.guess === undefined;
+      this.lesson.replaceChildren(html("b", {}, "What it shows. "), TASKS[this.step].lesson);
     }
 
     verdict() {

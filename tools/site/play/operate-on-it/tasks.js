@@ -16,8 +16,8 @@
       goal: "Switch off one head, so that “she” is less than twice as likely as “he”.",
       reached: ({ heads, after }) => only(heads, "off") !== null && after.she < 2 * after.he,
       right: "2,0",
-      told: ({ before, after }) => `Without 3.1 “she” is ${times(after.she / after.he)} as likely as “he”, with it ${times(before.she / before.he)}. `
-        + "The others look at Emma as well, and the model does without them. The head of chapter 3 looks from “she”: too late, when “she” is already there.",
+      told: ({ before, after }) => `without 3.1 “she” is ${times(after.she / after.he)} as likely as “he”, with it ${times(before.she / before.he)}.`,
+      lesson: "2.1 and 2.2 look at Emma as well, and the model does without them. 2.1 looks from “she”: too late, when “she” is already there. Where a head looks does not tell what it is needed for; an operation does.",
     },
     paint: {
       title: "2 Paint a row",
@@ -31,8 +31,9 @@
         return head !== null && Object.keys(rows[head] || {}).length === 1 && after.she > after.he;
       },
       right: "twice",
-      told: ({ after, looked }) => `You made it “she” ${percent(after.she)}, “he” ${percent(after.he)}. `
-        + `When “because” looks at Emma alone in 3.1, “she” is ${times(looked.she / looked.he)} as likely as “he”. One row was all that misled the model.`,
+      told: ({ after, looked }) => `“she” ${percent(after.she, 1)}, “he” ${percent(after.he, 1)}. `
+        + `With all of the weight on Emma “she” is ${times(looked.she / looked.he)} as likely as “he”.`,
+      lesson: "One row of one head had misled the model. 3.1 brings a name to the place where the next word is guessed, and here it had brought the wrong one.",
     },
     transplant: {
       title: "3 Transplant a column",
@@ -42,7 +43,8 @@
       options: [["0", "as the embedding only"], ["1", "after layer 1"], ["2", "after layer 2"], ["3", "after layer 3"], ["4", "after layer 4, the last"]],
       goal: "Find in each of the five depths a column that turns “she” into “he”.",
       right: "2",
-      told: () => "Up to layer 2 the name is in its own column, after layer 3 in that of “because”: layer 3 has carried it over, and there sits head 3.1.",
+      told: (last) => `Emma’s column turns the answer up to layer ${last}, and no longer behind it.`,
+      lesson: "Up to layer 2 the name is in its own column. After layer 3 it is in that of “because”, and what becomes of the other column does not matter any more. Layer 3 has carried it over, and there sits head 3.1.",
     },
     page: {
       title: "4 A page of a novel",
@@ -53,8 +55,8 @@
       goal: `Switch off each head in turn, and see. Then change one head alone so that the page costs over ${ONE_HEAD.dearer} bits more.`,
       reached: ({ heads, before, after }) => Object.keys(heads).length === 1 && after.bits - before.bits > ONE_HEAD.dearer,
       right: "0,0",
-      told: ({ heads, before, after }) => `With ${nameOf(Object.keys(heads)[0])} so changed the page costs ${(after.bits - before.bits).toFixed(1)} bits more. `
-        + "A head that says nothing is missed; one that looks at the wrong place misleads all layers behind it.",
+      told: ({ heads, before, after }) => `with ${nameOf(Object.keys(heads)[0])} so changed the page costs ${(after.bits - before.bits).toFixed(1)} bits more.`,
+      lesson: "A head that says nothing is missed. One that looks at the wrong place does more harm: it misleads all layers behind it.",
     },
   };
   const STEPS = Object.keys(TASKS);

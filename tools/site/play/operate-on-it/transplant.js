@@ -8,7 +8,7 @@
     // `pieces` of the patient, `differs` the token that is another in the donor, `depths` how many places each column has.
     constructor(pieces, differs, depths, probe) {
       Object.assign(this, { pieces, differs, depths, cells: new Map() });
-      const head = Array.from({ length: depths }, (_, m) => html("th", { scope: "col" }, m ? `after layer ${m}` : "embedding"));
+      const head = Array.from({ length: depths }, (_, m) => html("th", { scope: "col" }, m ? `after layer ${m}` : "embed\u00adding"));
       this.rows = pieces.map((piece, n) => n === 0 ? null : html("tr", {}, // the start is the same in both
         html("th", { scope: "row" }, n === differs.n ? `${piece} ← ${differs.piece}` : piece),
         ...head.map((_, m) => html("td", {}, html("button", { type: "button", "data-cell": `${m},${n}`, click: () => probe(m, n) })))));
