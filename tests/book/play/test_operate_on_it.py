@@ -104,6 +104,10 @@ def test_the_head_without_which_the_name_is_lost(patient):
         it.press(f"[data-control=kind][data-option={kind}]")
         check_answers(it, texts.ONE_NAME, {(2, 0): surgery.KINDS[kind]})
         assert not it.says.startswith("Reached:")
+    it.press("[data-control=kind][data-option=off]")
+    it.press('[data-head="1,1"]')
+    it.press("[data-control=kind][data-option=off]")
+    assert it.says.endswith("2 heads are changed; the goal asks for one.")
     others = [(m, h) for m in range(surgery.LAYERS) for h in range(surgery.HEADS) if (m, h) != (2, 0)]
     ratios = [surgery.she_and_he(texts.ONE_NAME, {head: surgery.KINDS["off"]}) for head in others]
     assert all(she > 2 * he for she, he in ratios)
@@ -116,7 +120,7 @@ def test_a_painted_row_turns_the_answer(patient):
     it.go("paint")
     row = surgery.ids_of(texts.TWO_NAMES).shape[1] - 2  # that of because
     she, he = surgery.she_and_he(texts.TWO_NAMES)
-    assert f"“he” {100 * he:.1f} %, “she” {100 * she:.1f} %" in it.element.locator(".lead").inner_text()
+    assert f"“he” {100 * he:.1f} %, “she” {100 * she:.1f} %" in it.element.locator(".briefing").inner_text()
     assert she < he
     for s, parts in (("5", [0] * 5 + [1]), ("5", [0] * 5 + [2]), ("2", [0, 0, 1, 0, 0, 2])):
         it.press(f'.sources [data-source="{s}"]')
@@ -151,7 +155,11 @@ def test_every_column_of_the_donor(patient):
             turned[m, n] = winner[1] == "he"
     last = max(m for m, n in turned if n == 3 and turned[m, n])
     assert {(m, n) for m, n in turned if turned[m, n]} == {(0, 3), (1, 3), (2, 3), (3, 7), (4, 7)}
-    assert last == 2 and it.says.startswith("Reached: Emma’s column turns the answer up to layer 2") and it.says.endswith("You guessed right.")
+    assert (
+        last == 2
+        and it.says.startswith("Reached: Emma’s column turns the answer up to layer 2")
+        and it.says.endswith("You guessed right.")
+    )
     assert it.element.locator(".curve svg").get_attribute("aria-label").startswith("Column of Emma exchanged")
     it.page.set_viewport_size({"width": 320, "height": 900})
     drawn = it.element.locator(".curve svg").evaluate("e => e.getBoundingClientRect().width / e.viewBox.baseVal.width")
@@ -164,7 +172,7 @@ def test_a_page_and_its_dearest_heads(patient):
     it = patient()
     it.go("page")
     before = sum(own_bits(texts.PAGE))
-    assert f"{before:.1f} bits in all" in it.element.locator(".lead").inner_text()
+    assert f"{before:.1f} bits in all" in it.element.locator(".briefing").inner_text()
     it.press("[data-control=sweep]")
     it.element.locator('[data-value="cost-1.1"]').wait_for()
     assert it.says.startswith("1.1 costs most") and "You guessed right." in it.says

@@ -50,7 +50,7 @@
       this.kinds = this.choice("kind", "Head", KINDS, "model");
       this.kinds.chosen = (kind) => this.change(kind);
       this.texts = html("div", { class: "texts" });
-      this.lead = html("p", { class: "lead" });
+      this.lead = html("p", { class: "briefing" });
       this.question = html("div", { class: "controls" });
       this.goal = html("p", { class: "step" });
       this.answer = html("div", { class: "answer" });
@@ -218,9 +218,10 @@
     }
 
     outcome(before, after) {
-      if (!Object.keys(this.heads).length) return "No head is changed.";
-      if (this.step === "page") return `The page costs ${fixed(after.bits - before.bits, 1)} bits more than with all heads.`;
-      return `“she” ${percent(after.she, 1)}, “he” ${percent(after.he, 1)}: “she” is ${fixed(after.she / after.he, 2)} times as likely.`;
+      const changed = Object.keys(this.heads).length, also = changed > 1 ? ` ${changed} heads are changed; the goal asks for one.` : "";
+      if (!changed) return "No head is changed.";
+      if (this.step === "page") return `The page costs ${fixed(after.bits - before.bits, 1)} bits more than with all heads.${also}`;
+      return `“she” ${percent(after.she, 1)}, “he” ${percent(after.he, 1)}: “she” is ${fixed(after.she / after.he, 2)} times as likely.${also}`;
     }
 
     solve(step, words) {
