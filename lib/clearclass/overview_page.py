@@ -14,6 +14,7 @@ from clearclass.tables import isolation_in_words
 
 TENTHS = 10
 STATUSES = (PASSED, PARTLY, NOT_RIGHT, NOT_ANSWERED)
+PATTERNS = ("full", "striped", "dotted", "empty")  # of the bar that shows them
 
 
 def overview_html(standings: list[Standing], entries: list[Entry], told: Mapping[str, list[str]]) -> str:
@@ -80,11 +81,23 @@ def _questions(standings: list[Standing]) -> str:
             s.counts.row.points - s.counts.row.questions[id].points for s in standings if id in s.counts.row.questions
         ]
         measured = _share(mean, asked.max_points), _discrimination([result.points for result in results], rests)
-        rows.append(row(f"{id}: {asked.title}", f"{mean:.1f} of {asked.max_points}", *measured, *counts))
-    head = ("Question", "Mean points", "Difficulty", "Discrimination", *(name.capitalize() for name in STATUSES))
+        line = row(f"{id}: {asked.title}", f"{mean:.1f} of {asked.max_points}", *measured, *counts)
+        shares = [100 * status[name] / len(results) for name in STATUSES]
+        rows.append(line.replace("</th>", f"{_stack(shares)}</th>"))
+    names = [name.capitalize() for name in STATUSES]
+    head = ("Question", "Mean points", "Difficulty", "Discrimination", *names)
     caption = "Points for each question"
     inside = html_table(caption, head, rows)
     return f'<div class="scroll" tabindex="0" role="region" aria-label="{caption}">{inside}</div>'
+
+
+def _stack(shares: list[float]) -> str:
+    """The parts of the class with each status, from left to right, in patterns that need no colour."""
+    parts = "".join(
+        f'<span class="{name}" style="width: {share:.1f}%"></span>'
+        for name, share in zip(PATTERNS, shares, strict=True)
+    )
+    return f'<span class="stack" aria-hidden="true">{parts}</span>'  # the numbers stand beside it
 
 
 def _share(mean: float, most: float) -> str:
@@ -103,12 +116,24 @@ def _discrimination(points: Sequence[float], rests: Sequence[float]) -> str:
 
 
 def _mistakes(standings: list[Standing]) -> str:
-    found = mistakes_by_frequency(standings)
-    count = len(standings)
-    lines = [
-        f"{100 * n / count:.0f} %, {n} of {count}, {id}: {told.partition(': ')[2] or told}" for n, id, told in found
-    ]
-    return f"<h3>Mistakes by frequency</h3>\n{html_list(map(one_line, lines)) or '<p>None that has a name.</p>'}"
+    """Each named mistake with a bar for the part of the class that made it, the most frequent first."""
+    found, count = mistakes_by_frequency(standings), len(standings)
+    if not found:
+        return "<h3>Mistakes by frequency</h3>\n<p>None that has a name.</p>"
+    rows = "".join(_mistake(100 * n / count, n, count, id, told) for n, id, told in found)
+    head = '<th scope="col">Mistake</th><th scope="col" class="number">Learners</th><td></td>'
+    inside = f"<thead><tr>{head}</tr></thead>\n<tbody>\n{rows}</tbody>"
+    return f"<table>\n<caption>Mistakes by frequency</caption>\n{inside}\n</table>"
+
+
+def _mistake(percent: float, n: int, count: int, id: str, told: str) -> str:
+    words = escape(one_line(f"{id}: {told.partition(': ')[2] or told}"))
+    number = f'<td class="number">{percent:.0f} %, {n} of {count}</td>'
+    return f'<tr><th scope="row">{words}</th>{number}<td class="quarter">{_bar(percent)}</td></tr>\n'
+
+
+def _bar(percent: float) -> str:
+    return f'<span class="bar" style="width: {percent:.0f}%"></span>'
 
 
 def _count(n: int, what: str) -> str:

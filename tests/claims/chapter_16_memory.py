@@ -10,7 +10,7 @@ from tests.claims.registry import Numbers, claim, experiment
 find_kept_files()
 
 
-SHIPPED = (*SETUP, "rescaled", "longer-data")
+SHIPPED = (*SETUP, "shipped-model", "rescaled", "rescaled-by-hand", "longer-data")
 FIRST, LAST = "the first 256 tokens", "the last 256 of 1,024"
 READERS = {
     "as trained": "the angles of the trained model",

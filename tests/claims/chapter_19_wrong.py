@@ -9,8 +9,8 @@ from tests.claims.chapter_19 import BOTH, CELLS, LOSSES, MANY, ONE, PAGE, RATE, 
 from tests.claims.pages import once
 from tests.claims.registry import claim, experiment
 
-EARLY, LATE = "begun at 8 %", "begun at 80 %"
-STARTS = {EARLY: (0.08, 800), LATE: (0.8, 2400)}
+EARLY, LATE = "begun early", "begun late"
+STARTS = {EARLY: (0.08, 800), LATE: (0.8, 2400)}  # stopped once more than this share of 200 attempts is right
 
 
 @experiment(
@@ -52,7 +52,7 @@ TWO, THREE, THOUSAND = "2 answers", "3 answers", "1,000 answers"
     cases=(TWO, THREE, THOUSAND),
     budget="10 steps of 4 attempts at each of 64 problems, rate 1, from one chance in ten",
     measured="per cent: the mean chance of the right answer, more is better",
-    cells=("setup", "guessers"),
+    cells=("setup", "guessers", "baselines"),
 )
 def guessing(page, run):
     n_answers = int(run.case.split()[0].replace(",", ""))
@@ -93,7 +93,8 @@ claim(
         and min(found[WRONG, f"{LATE}, {ONE}", 4]) > max(found[WRONG, f"{LATE}, {ONE}", 1])
         and 0 < mean(found[RIGHT, f"{LATE}, {ONE}", 4]) - mean(found[WRONG, f"{LATE}, {ONE}", 4]) < 5
     ),
-    note="From one adder that is right in 8 per cent of its attempts and one that is right in 80.",
+    note="From one adder that was stopped once 8 per cent of 200 attempts were right, and one that was stopped at 80. "
+    "On the page's 120 problems the early one is then right in more, as the next table says.",
 )
 claim(
     wrong_attempts,

@@ -33,17 +33,19 @@ def test_each_question_has_its_difficulty_and_how_it_tells_learners_apart(work):
         assert row[2] == f"{100 * mean(points) / question.points:.0f} %"
         assert row[3] == "–" or -1 <= float(row[3]) <= 1
         assert sum(map(int, row[4:])) == len(graded)
+    widths = [float(part["style"].split()[1].strip("%")) for part in page.select_one(".stack").find_all("span")]
+    assert widths == [pytest.approx(100 * int(n) / len(graded), abs=0.06) for n in rows[0][4:]]
 
 
 def test_mistakes_have_their_share(work):
     """Catches a mistake counted by checks, of which several tell one learner the same."""
     grade("--seed", "1")
     page = BeautifulSoup(Path("out/overview.html").read_text(encoding="utf-8"), "html.parser")
-    told = [item.get_text() for item in page.find("h3").find_next("ul").find_all("li")]
+    _, *told = rows_of(page, "Mistakes by frequency")
     count = len([row for row in table("out/grades.csv") if row["exercise"] == SLUG])
-    assert told and not [text for text, n in Counter(told).items() if n > 1]
-    for text in told:
-        share, of, *_ = text.split(", ")
+    assert told and not [text for text, n in Counter(name for name, *_ in told).items() if n > 1]
+    for _, text, _ in told:
+        share, of = text.split(", ")
         n = int(of.split()[0])
         assert of == f"{n} of {count}" and share == f"{100 * n / count:.0f} %"
 

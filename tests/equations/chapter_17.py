@@ -61,7 +61,7 @@ def linear_recurrence(rng):
     return [*pairs, (y, attend_linear(*tensors(q.T, k.T, v.T), causal=True)[0][-1])]
 
 
-@equation("eq-chunked", "4a45d829bf")
+@equation("eq-chunked", "5f488e147c")
 def chunked(rng):
     """Numerators of the library: its output times its denominator, in chunks of three."""
     q, k, v, fq, fk = features(rng)
@@ -130,28 +130,30 @@ def bytes_read(rng):
     return pairs
 
 
-@equation("eq-delta-written", "0e2886e2af")
+@equation("eq-delta-written", "ae6f02a849")
 def delta_written(rng):
-    """The values that make the gated delta rule a sum that fades, token by token, and their state against its own."""
+    """The values that make the gated delta rule a sum that fades, in chunks of three, against the rule itself."""
     k, v = rng.normal(size=(K, N)), rng.normal(size=(KV, N))
     alpha, beta = rng.uniform(0.3, 0.9, size=(2, N))
-    gamma, u = np.cumprod(alpha), np.zeros((KV, N))
-    S, pairs = np.zeros((KV, K)), []
+    u, S_m, S, pairs = np.zeros((KV, N)), np.zeros((KV, K)), rng.normal(size=(KV, K)), []
     for n in range(N):
-        u[:, n] = table(
-            lambda e, n=n: (
-                beta[n]
-                * (
-                    v[e, n]
-                    - sum(gamma[n] / gamma[s] * sum(k[i, s] * k[i, n] for i in range(K)) * u[e, s] for s in range(n))
-                )
-            ),
-            KV,
-        )
+        m = n - n % 3  # tokens before this chunk
+        if n == m:
+            S_m = S
+        gamma = dict(enumerate(np.cumprod(alpha[m:]), m))
+        u[:, n] = table(lambda e, n=n, m=m, S_m=S_m, gamma=gamma: written(e, n, (k, v, beta, u), S_m, gamma, m), KV)
         new = alpha[n] * S @ (np.eye(K) - beta[n] * np.outer(k[:, n], k[:, n])) + beta[n] * np.outer(v[:, n], k[:, n])
         pairs.append((np.outer(u[:, n], k[:, n]), new - alpha[n] * S))
         S = new
     return pairs
+
+
+def written(e, n, tokens, S_m, gamma, m):
+    """The printed right-hand side for one feature of one token."""
+    k, v, beta, u = tokens
+    of_state = gamma[n] * sum(S_m[e, i] * k[i, n] for i in range(K))
+    of_chunk = sum(gamma[n] / gamma[s] * sum(k[i, s] * k[i, n] for i in range(K)) * u[e, s] for s in range(m, n))
+    return beta[n] * (v[e, n] - of_state - of_chunk)
 
 
 @equation("eq-discretised", "6951a08fa8")

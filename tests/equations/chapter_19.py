@@ -5,7 +5,10 @@ from math import exp, log, sqrt
 import torch
 from clearbook.assistant import group_advantages, preference_loss
 
+from tests.claims.pages import definitions
 from tests.equations.registry import equation, table
+
+PAGE = "chapters/19-rewards.ipynb"
 
 
 @equation("eq-best-of-n", "805019386d")
@@ -81,7 +84,7 @@ def group_loss(rng):
 
 @equation("eq-clip", "0d2cf7c9f3")
 def clip(rng):
-    """Against the two cases told apart, with attempts of three lengths: good stops above, bad stops below."""
+    """Against the two cases told apart, and the page's own loss on rows of five tokens of which a mask hides some."""
     lengths, eps = [2, 5, 3], 0.2
     N, G = sum(lengths), len(lengths)
     rho = [rng.uniform(0.4, 1.9, size=n) for n in lengths]
@@ -92,7 +95,21 @@ def clip(rng):
     )
     ratio, worth = torch.tensor([*rho[0], *rho[1], *rho[2]]), torch.tensor(a).repeat_interleave(torch.tensor(lengths))
     held = torch.where(worth > 0, ratio.clamp(max=1 + eps), ratio.clamp(min=1 - eps))
-    return printed, -float((held * worth).mean())
+    return [(printed, -float((held * worth).mean())), (printed, of_the_page(rng, rho, a, eps))]
+
+
+def of_the_page(rng, rho, a, eps):
+    """The loss that the page defines; behind the end of an attempt stands anything, and it gets no slope."""
+    counts = torch.tensor([[float(t < len(row)) for t in range(5)] for row in rho])
+    log_ratio, old = (torch.tensor(rng.normal(size=(len(rho), 5))) for _ in range(2))
+    for filled, row in zip(log_ratio, rho, strict=True):
+        filled[: len(row)] = torch.tensor(row).log()
+    log_p = (old + log_ratio).requires_grad_()
+    clipped = definitions(PAGE, ("setup", "clip-steps:clipped")).clipped
+    loss = clipped(log_p, old, torch.tensor(a)[:, None], counts, eps)
+    (slope,) = torch.autograd.grad(loss, log_p)
+    assert not slope[counts == 0].any()
+    return float(loss.detach())
 
 
 @equation("eq-reward-loss", "7f5ce71977")

@@ -17,7 +17,7 @@ def spaces(rng):
     return rng.normal(size=(D, N)), rng.random((D, R)), rng.normal(size=(D, R)), rng.normal(size=(D, R))
 
 
-@equation("eq-state-space", "e501b06f48")
+@equation("eq-state-space", "aa939d4193")
 def state_space_recurrence(rng):
     x, a, b, c = spaces(rng)
     h, outputs = np.zeros((D, R)), []

@@ -129,6 +129,25 @@ def test_pages_follow_one_another_with_contents(tmp_path):
     sheet = pdf.Book(tmp_path, pages).text()
     assert 'href="#chapters-02-b--p"' in sheet and "gone.html" not in sheet and "headerlink" not in sheet
     assert {path.name for path in tmp_path.iterdir()} == {"chapters", "book.pdf"}
+    assert b"/Outlines" in (tmp_path / "book.pdf").read_bytes() and "<h1>Answers</h1>" not in sheet
+
+
+def test_a_printed_question_has_its_answer_at_the_end_and_closer_looks_run_on(tmp_path):
+    """Catches an answer beside its question, none at all, a wrong one, and a page that says only where to go back."""
+    (tmp_path / "chapters" / "closer").mkdir(parents=True)
+    options = "".join(
+        f'<details class="quiz" data-answer="{kind}"><summary>{word}</summary>'
+        f"<p><strong>{told}.</strong> So.</p></details>"
+        for kind, word, told in (("wrong", "two", "Not quite"), ("right", "three", "Right"))
+    )
+    quiz = f'</p><p><strong>4. How many?</strong></p><div class="quiz-question">{options}</div><p>'
+    (tmp_path / "chapters" / "01-a.html").write_text(PAGE.format(title="First", text=quiz), encoding="utf-8")
+    back = 'more</p><p>Back to <a href="../01-a.html">it</a>.</p><p>'
+    (tmp_path / "chapters" / "closer" / "01-b.html").write_text(PAGE.format(title="Near", text=back), encoding="utf-8")
+    sheet = pdf.Book(tmp_path, ["chapters/01-a", "chapters/closer/01-b"]).text()
+    questions, answers = sheet.split("<h1>Answers</h1>")
+    assert "4. <strong>three.</strong> <p>So.</p>" in answers and "two" not in answers and "First" in answers
+    assert "three" in questions and "Back to" not in sheet and 'class="closer"' in sheet
 
 
 def test_a_build_of_what_has_not_changed_keeps_the_exercises(tmp_path, monkeypatch):

@@ -14,6 +14,7 @@ from html import escape
 from pathlib import Path
 from urllib.parse import unquote, urldefrag, urljoin
 
+import yaml
 from bs4 import BeautifulSoup, Tag
 
 from tools import ROOT
@@ -26,16 +27,25 @@ from tools.takeaway.downloads import DIST, project
 NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "chrome")
 FLAGS = ["--no-sandbox", "--disable-gpu", "--host-resolver-rules=MAP * ~NOTFOUND"]  # nothing is fetched from elsewhere
 LEFT_OUT = re.compile(
-    r"chapters/(setup|grading|instructor|solutions.*|drills|claims|source-map|api)$"
+    r"chapters/(setup|grading|instructor|solutions.*|drills|claims|source-map|api|play/.*)$"
 )  # to use, not to read
 SHEET = "book-to-print.html"
 SCALE = 0.8  # of the letters on a screen: about 10 points
 SECONDS = 600  # for a print of the whole book, formulas included
 STYLE = """
 @page { size: A4; margin: 18mm 17mm 20mm; }
-.printed-book > * { break-before: page; }
+.printed-book > *:not(:last-child):not(:has(+ .closer)) { break-after: page; }
+.printed-book > .closer { margin-top: 2.5rem; padding-top: 1rem; border-top: 2px solid #bbb; }
+.printed-book > .closer > section > h1 { font-size: 1.7rem; break-after: avoid; }
+.printed-book .part-name { margin: 0; color: #444; font-size: 1.1rem; }
+.printed-book .contents .part { margin-top: 0.8rem; font-weight: 600; list-style: none; }
+.printed-book .contents .part::after { content: ""; }
+.printed-book .answers li { break-inside: avoid; }
+.printed-book .answers p { display: inline; }
+.printed-book pre { font-size: 8pt; }
+.printed-book > * { padding-top: 1px; } /* else the outline has the first heading of a page twice */
 .printed-book * { box-shadow: none !important; } /* each would become a picture of its own */
-.printed-book > .title { break-before: auto; padding-top: 30vh; text-align: center; }
+.printed-book > .title { padding-top: 30vh; text-align: center; }
 .printed-book .contents li { display: flex; gap: 0.6rem; break-inside: avoid; }
 .printed-book .contents li::after { content: attr(data-page); margin-left: auto; }
 """
@@ -101,14 +111,26 @@ def find_chromium() -> str | None:
 
 
 def print_page(page) -> bytes:
-    """Without tags, which would more than double the file; the site itself is what a screen reader is given."""
+    """With an outline, for which Chromium needs the tags that a screen reader wants, too."""
     return page.pdf(
+        outline=True,
+        tagged=True,
         scale=SCALE,
         prefer_css_page_size=True,
         display_header_footer=True,
         header_template="<span></span>",
         footer_template=FOOTER,
     )
+
+
+def parts() -> dict[str, str]:
+    """The caption of each part of the table of contents, by its first page that is to be read."""
+    found = {}
+    for part in yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))["parts"]:
+        names = [chapter.get("file", "") for chapter in part["chapters"]]
+        if first := next((name for name in names if name and not LEFT_OUT.match(name)), None):
+            found[first] = part["caption"]
+    return found
 
 
 def to_be_read() -> list[str]:
@@ -124,16 +146,21 @@ class Book:
     pages: list[str]
 
     def text(self) -> str:
-        articles = [self._article(name) for name in self.pages]
-        items = "".join(
-            f'<li data-name="{name}"><a href="#{anchor(name, "")}">{article.h1.decode_contents()}</a></li>'
-            for name, article in zip(self.pages, articles, strict=True)
-        )
+        articles, captions = [self._article(name) for name in self.pages], parts()
+        items = ""
+        for name, article in zip(self.pages, articles, strict=True):
+            if name in captions:
+                items += f'<li class="part">{captions[name]}</li>'
+                article.insert(0, BeautifulSoup(f'<p class="part-name">{captions[name]}</p>', "html.parser"))
+            items += f'<li data-name="{name}"><a href="#{anchor(name, "")}">{article.h1.decode_contents()}</a></li>'
+        answers = "".join(answers_of(article) for article in articles)
+        if answers:
+            answers = f'<section class="answers"><h1>Answers</h1>{answers}</section>'
         facts = project(ROOT)
         title = f"""<section class="title"><h1>Clearformer</h1><p>{escape(facts["description"])}</p>
 <p>Version {facts["version"]}, printed on {date.today():%d %B %Y}. The chapters are notebooks, which run.</p></section>
 <section class="contents"><h1>Contents</h1><ul>{items}</ul></section>"""
-        body = f'<div class="printed-book">{title}{"".join(map(str, articles))}</div>'
+        body = f'<div class="printed-book">{title}{"".join(map(str, articles))}{answers}</div>'
         return f"""<!DOCTYPE html><html lang="en" data-theme="light" data-mode="light"><head><meta charset="utf-8">
 <title>Clearformer</title>{self._head()}<style>{STYLE}</style></head>
 <body class="bd-article-container">{body}</body></html>"""
@@ -154,7 +181,7 @@ class Book:
     def _article(self, name: str) -> Tag:
         """A page's own text."""
         article = self._soup(name).select_one("article.bd-article")
-        for tag in article.select("script, a.headerlink, button, template, link"):
+        for tag in article.select("script, a.headerlink, button, template, link, .closer-looks"):
             tag.decompose()
         for tag in article.select("[id]"):
             tag["id"] = anchor(name, tag["id"])
@@ -168,6 +195,11 @@ class Book:
             elif not re.match(r"[a-z]+:", path):
                 tag.unwrap()  # it led to a page that is not printed
         article["id"] = anchor(name, "")
+        if "/closer/" in name:
+            article["class"] = ["closer"]
+            for tag in article.find_all("p"):
+                if re.match(r"Back to\b", tag.get_text().strip()):
+                    tag.decompose()  # it goes on right here
         return article
 
     def _soup(self, name: str) -> BeautifulSoup:
@@ -178,6 +210,21 @@ class Book:
         if re.match(r"[a-z]+:|//", address):
             return address
         return urljoin(f"/{name}.html", address).lstrip("/")
+
+
+def answers_of(article: Tag) -> str:
+    """The right answer to each question of a page, and why."""
+    items = []
+    for question in article.select(".quiz-question"):
+        right = question.select_one("details[data-answer=right]")
+        asked = question.find_previous_sibling()
+        number = re.match(r"\s*(\d+)\.", asked.get_text() if asked else "")
+        summary = right.summary.extract()
+        place = f"{number[1]}. " if number else ""
+        why = re.sub(r"<strong>Right\.</strong> *", "", right.decode_contents(), count=1)
+        items.append(f"<li>{place}<strong>{summary.decode_contents()}.</strong> {why}</li>")
+        right.insert(0, summary)
+    return f"<h2>{article.h1.get_text().strip()}</h2><ul>{''.join(items)}</ul>" if items else ""
 
 
 def anchor(name: str, id: str) -> str:

@@ -141,7 +141,7 @@ def course_plan(root: Path = ROOT) -> str:
     lines = [
         f'<tr><td>{number}. <a href="{stem}.html">{html.escape(title)}</a></td>'
         + "".join(f"<td>{value}</td>" for value in (*numbers, ", ".join(needed) or "–"))
-        + "</tr>"
+        + f'<td><a href="{stem}.html?present">slides</a>, <a href="{stem}.html?handout">sheet</a></td></tr>'
         for number, stem, title, *numbers, needed in rows
     ]
     sums = "".join(f"<td>{sum(column)}</td>" for column in list(zip(*rows, strict=True))[3:7])
@@ -151,10 +151,10 @@ def course_plan(root: Path = ROOT) -> str:
 PLAN = """\
 <div class="pst-scrollable-table-container"><table class="table">
 <thead><tr><th style="min-width: 9rem">chapter</th><th>minutes to read</th><th>to practise</th>
-<th>questions</th><th>points</th><th>comes after</th></tr></thead>
+<th>questions</th><th>points</th><th>comes after</th><th>in class</th></tr></thead>
 <tbody>
 {rows}
-<tr><td>all</td>{sums}<td></td></tr>
+<tr><td>all</td>{sums}<td></td><td></td></tr>
 </tbody>
 </table></div>
 """

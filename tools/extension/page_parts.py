@@ -18,7 +18,7 @@ from tools.extension.publish import site_address
 from tools.pages.chapters import chapter_number, is_chapter
 
 SITE = ROOT / "tools" / "site"
-SCRIPTS = ("reader.js", "search.js", "search-engine.js", "present/present.js", "present/present.css")
+SCRIPTS = ("reader.js", "again.js", "search.js", "search-engine.js", "present/present.js", "present/present.css")
 ICON = re.compile(r'<(i|span) class="([^"]*\bfa-[^"]*)"([^>]*)>\s*</\1>')
 ICON_SET = Path(pydata_sphinx_theme.__file__).parent / "theme/pydata_sphinx_theme/static/scripts/fontawesome.js"
 ICON_SCRIPT = re.compile(
@@ -33,6 +33,7 @@ NO_TEXT = re.compile(
 SIZE = re.compile(r"[\w,.]+(?: × [\w,.]+)+|(?<![\w.,–-])\d[\d.,]*–\d[\d.,]*(?![\w–-])")
 INLINE_CODE = re.compile(r'<code class="(docutils literal notranslate)">(.*?)</code>', re.S)
 SHORT = 20  # characters of code that stay on one line: two thirds of a line on a phone
+INDENTATION_OR_COMMENT = re.compile(r"^[ \t]*(?://.*\n)?", re.MULTILINE)
 NOT_PUBLISHED = ("webpack-macros.html", "sbt-webpack-macros.html", "scripts/fontawesome.js")
 NEEDED_BY = {  # what a page must hold for a file to be loaded
     "sphinx-design.min.css": r'class="[^"]*\bsd-',
@@ -208,6 +209,10 @@ def publish_only_pages(app, exception) -> None:
     if exception is None and app.builder.format == "html":
         for file in [*(static / name for name in NOT_PUBLISHED), *static.glob("s*/*.map")]:
             file.unlink(missing_ok=True)
+        for file in (static / Path(name).name for name in SCRIPTS):
+            text = file.read_text(encoding="utf8") if file.is_file() else ""
+            if text:
+                file.write_text(INDENTATION_OR_COMMENT.sub("", text), encoding="utf8")
 
 
 def write_for_visitors(app, exception) -> None:

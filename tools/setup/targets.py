@@ -115,7 +115,11 @@ TARGETS = {
     "gradescope": Target(
         "make the autograder that Gradescope runs", (Step("-m tools.takeaway.gradescope"),), example="03-self-attention"
     ),
-    "lab": Target("open JupyterLab", (Step("-m jupyter lab"),), example="--no-browser"),
+    "questions": Target(
+        "write quizzes and drills as a bank of questions for Moodle (GIFT) and Canvas (QTI)",
+        (Step("-m tools.takeaway.question_bank"),),
+    ),
+    "lab": Target("open JupyterLab", (Step("-m jupyter lab --LabApp.news_url=None"),), example="--no-browser"),
     "lint": Target(
         "ruff, notebooks too, types and spelling",
         (*STYLE, Step("-m mypy", "Types (mypy)"), Step("-m codespell_lib", "Spelling (codespell)")),

@@ -65,28 +65,6 @@
     });
   });
 
-  // A question that was answered wrong comes back after a day, and then after a week (chapters/play/again).
-  const DAY = 86400000;
-  const inDays = (days) => new Date(Date.now() + days * DAY).toISOString().slice(0, 10);
-  const comeBack = (state, question, right) => {
-    const id = `${quizPage} ${question.dataset.question}`, known = state.due[id];
-    if (!right) {
-      const text = question.previousElementSibling?.textContent.trim().slice(0, 200) || "A question";
-      state.due[id] = { page: quizPage, question: question.dataset.question, title: chapterTitle(), text, week: false, on: inDays(1) };
-    } else if (known && known.on <= inDays(0)) {
-      if (known.week) delete state.due[id];
-      else Object.assign(known, { week: true, on: inDays(7) });
-    }
-  };
-  const openAgain = () => {
-    const question = questions.find((it) => it.dataset.question === asked.get("again"));
-    if (!question) return;
-    save((state) => delete state.answers[quizPage]?.[question.dataset.question]);
-    options(question).forEach((option) => { option.open = false; });
-    question.querySelector("summary").focus();
-    question.previousElementSibling?.scrollIntoView({ block: "center" });
-  };
-
   const drawScore = () => {
     const line = document.querySelector(".quiz-score");
     if (!line) return;
@@ -110,8 +88,8 @@
         save((state) => {
           state.answers[quizPage] = { ...state.answers[quizPage], [question.dataset.question]: answer };
           state.questions[quizPage] = questions.length;
-          comeBack(state, question, answer.right);
         });
+        bring("again.js").then(() => window.CLEARFORMER_AGAIN.comeBack(question, answer.right));
       });
     }));
     again.addEventListener("click", () => {
@@ -193,7 +171,7 @@
     const { place: left, due } = load();
     const title = document.querySelector("article h1");
     if (!title || !document.querySelector("meta[name=page][content=index]")) return;
-    const nDue = Object.values(due).filter((it) => it.on <= inDays(0)).length;
+    const today = new Date().toISOString().slice(0, 10), nDue = Object.values(due).filter((it) => it.on <= today).length;
     const again = nDue ? make("a", { href: new URL("chapters/play/again.html", root).href }, `${nDue} question${nDue > 1 ? "s" : ""} to answer again`) : "";
     if (!left) {
       if (again) title.after(make("p", { class: "reader-resume" }, again));
@@ -244,29 +222,27 @@
   addEventListener("beforeprint", () => { ({ theme } = document.documentElement.dataset); document.documentElement.dataset.theme = "light"; });
   addEventListener("afterprint", () => { document.documentElement.dataset.theme = theme; });
 
-  // The link that progress() prints in a notebook: points of exercises, which are kept here and sent nowhere.
-  const takePoints = () => {
-    if (!location.hash.startsWith("#progress=")) return;
-    const found = [...decodeURIComponent(location.hash).matchAll(/(\d\d-[a-z0-9-]+):(\d{1,5})\/(\d{1,5})(?=,|$)/g)];
-    save((state) => found.forEach(([, slug, got, of]) => { state.points[slug] = { got: Number(got), of: Number(of) }; }));
-    const told = found.length ? `The points of ${found.length} exercise${found.length > 1 ? "s" : ""} now stand in the contents.` : "This link holds no points: copy all of it, as progress() prints it.";
-    document.querySelector("article h1")?.after(make("p", { class: "reader-points", role: "status" }, told));
-    history.replaceState(null, "", location.pathname + location.search);
-  };
-
-  // ?present and ?handout bring what they need, and no other page pays for it.
+  // What few pages need comes when it is asked for: slides, sheets, and questions that come back (again.js).
+  const brought = {};
+  const bring = (name) => (brought[name] ||= new Promise((done) => {
+    const script = make("script", { src: new URL(`_static/${name}`, root).href });
+    script.addEventListener("load", done);
+    document.head.append(script);
+  }));
+  window.CLEARFORMER_READER = { save, questions, options, quizPage, title: () => chapterTitle() };
   const asked = new URLSearchParams(location.search);
   if (asked.has("present") || asked.has("handout")) {
     document.head.append(make("link", { rel: "stylesheet", href: new URL("_static/present.css", root).href }));
-    addEventListener("load", () => document.head.append(make("script", { src: new URL("_static/present.js", root).href })));
+    addEventListener("load", () => bring("present.js"));
   }
+  const takePoints = () => location.hash.startsWith("#progress=") && bring("again.js").then(() => window.CLEARFORMER_AGAIN.takePoints());
 
   startQuiz();
   if (page) startChapter();
   takePoints();
   addEventListener("hashchange", takePoints);
   draw();
-  if (asked.has("again")) openAgain();
+  if (asked.has("again")) bring("again.js").then(() => window.CLEARFORMER_AGAIN.open(asked.get("again")));
   addEventListener("storage", (event) => { if (event.key === KEY) draw(); });
   addEventListener("pageshow", (event) => {
     if (!event.persisted) return;

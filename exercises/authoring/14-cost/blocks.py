@@ -209,15 +209,19 @@ def as_often_written(Q, blocks, causal):
 
 
 @wrong("You hold keys, values or scores of all blocks at once; m, l and O of what has gone by are enough.")
-def all_at_once(Q, blocks, causal):
-    K = np.hstack([keys for keys, _ in blocks])
-    V = np.hstack([values for _, values in blocks])
-    C = K.T @ Q / np.sqrt(len(Q))
-    if causal:
-        C[np.tril(np.ones(C.shape, dtype=bool), -1 - (C.shape[0] - C.shape[1]))] = -np.inf
-    top = C.max(axis=0)
-    E = np.exp(C - top)
-    return V @ (E / E.sum(axis=0)), top + np.log(E.sum(axis=0))
+def target_by_target(Q, blocks, causal):
+    N, S = Q.shape[1], sum(keys.shape[1] for keys, _ in blocks)
+    V, outputs, logs = len(blocks[0][1]), [], []
+    for n, q in enumerate(Q.T):
+        c = np.concatenate([keys.T @ q for keys, _ in blocks]) / np.sqrt(len(Q))
+        if causal:
+            c[n + S - N + 1 :] = -np.inf
+        e, o, first = np.exp(c - c.max()), np.zeros(V), 0
+        for _, values in blocks:
+            o, first = o + values @ e[first : first + values.shape[1]], first + values.shape[1]
+        outputs.append(o / e.sum())
+        logs.append(c.max() + np.log(e.sum()))
+    return np.array(outputs).T, np.array(logs)
 
 
 wrong.edits("""

@@ -4,7 +4,9 @@ import numpy as np
 from clearcheck.author.cases import close, shape_slip
 
 LIMIT = 1e-8  # of comparisons between two answers of the learner's
-MOST_HELD = 24_000  # numbers at once; all keys would be 32,768 of them, all scores 65,536, a block's scores 1,024
+BLOCKS, SOURCES = 64, 128
+WIDTH, TARGETS = 16, 4  # so that m, l and O of every block are 4,608 numbers, far fewer than all keys
+MOST_HELD = 18_000  # numbers at once; all keys are 131,072 of them; one target's scores and their exponentials 16,384
 
 
 def shapes_slip(came, shapes):
@@ -24,18 +26,19 @@ def blocks_forgotten(right, last):
     """
 
     def told(ask, rng):
-        Q = rng.normal(size=(8, 16))
-        blocks = [tuple(rng.normal(size=(2, 8, 64))) for _ in range(64)]
+        Q = rng.normal(size=(WIDTH, TARGETS))
+        blocks = [tuple(rng.normal(size=(2, WIDTH, SOURCES))) for _ in range(BLOCKS)]
         found, _ = ask(Q, blocks, last), ask(Q, blocks, last)  # what is done once in a process is no part of the second
         held, expected = min(call.held for call in ask.calls) // 8, right(Q, blocks, last)
         if slip := shapes_slip(found, [np.shape(each) for each in expected]):
             return slip
         if not all(map(close, found, expected)):
-            return "With 64 blocks of 64 sources each, your result is not that of attention over all of them."
+            return f"With {BLOCKS} blocks of {SOURCES} sources, your result is not that of attention over all of them."
         if held >= MOST_HELD:
             return (
-                f"With 64 blocks of 64 sources your function held {held:,} numbers at its worst moment. All keys are "
-                "32,768 numbers and all scores 65,536: forget a block, and its scores, before you read the next one."
+                f"With {BLOCKS} blocks of {SOURCES} sources your function held {held:,} numbers at its worst moment. "
+                f"All keys are {WIDTH * BLOCKS * SOURCES:,} numbers, all scores of one target {BLOCKS * SOURCES:,}: "
+                "forget a block, and its scores, before you read the next one."
             )
         return None
 

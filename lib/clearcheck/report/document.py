@@ -40,6 +40,11 @@ tbody th { font-weight: 400; overflow-wrap: anywhere; }
 .scroll :is(th, td) { padding-right: 0.6rem; }
 .scroll th:first-child { min-width: 9rem; }
 .wide { width: 50%; }
+.quarter { width: 25%; }
+.stack { display: flex; height: 0.9rem; border: 1px solid var(--accent); }
+.stack .full { background: var(--accent); }
+.stack .striped { background: repeating-linear-gradient(45deg, var(--accent) 0 2px, transparent 2px 5px); }
+.stack .dotted { background: radial-gradient(var(--accent) 1px, transparent 1.4px) 0 0 / 5px 5px; }
 tbody .short { white-space: nowrap; }
 tr > :last-child { padding-right: 0; }
 tfoot th, tfoot td { font-weight: 600; border-bottom: 0; }

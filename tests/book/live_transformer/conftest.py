@@ -64,6 +64,7 @@ def visit(browser, window, models, tmp_path_factory):
         path = write_page(tmp_path_factory.mktemp("site"), models[name].folder.parent, name, prompt, tasks)
         page.site = path.parent
         page.goto(path.as_uri())
+        page.evaluate("sessionStorage.clear()")  # else the text of the page before would be there again
         if start:
             page.get_by_role("button", name="Start the model").click()
             page.get_by_role("button", name="Write on").wait_for()

@@ -28,6 +28,20 @@ def test_what_is_loaded_weighs_what_is_said(visit):
     assert page.get_by_text(f"{size / 1e6:.1f} MB").is_visible()
 
 
+def test_a_text_is_there_again_after_another_page(visit):
+    """Catches a text that is lost by a look at another page, and one that comes back in another model."""
+    page = visit("pairs", prompt="Now")
+    address = page.url
+    page.get_by_role("textbox").fill("Simple is better")
+    page.goto("about:blank")
+    page.goto(address)
+    page.get_by_role("button", name="Start the model").click()
+    page.get_by_role("button", name="Write on").wait_for()
+    assert page.get_by_role("textbox").input_value() == "Simple is better"
+    page = visit("characters", prompt="Now")
+    assert page.get_by_role("textbox").input_value() == "Now"
+
+
 def test_weights_that_cannot_be_loaded_leave_the_picture(visit):
     """Catches a click that ends in nothing."""
     page = visit("pairs", start=False)

@@ -73,7 +73,9 @@ def test_shown_numbers_are_the_models(visit, models):
     for bar, id in zip(bars.all(), likeliest, strict=True):
         assert int(bar.get_attribute("data-id")) == id
         kept = found["probabilities"][id]
-        assert bar.locator(".value").inner_text() == (f"{100 * kept:.1f} %" if kept else "cut")
+        assert bar.locator(".value").inner_text() == (
+            f"{100 * kept:.1f} %" if kept else f"cut, {100 * found['before'][id]:.1f} %"
+        )
         assert bar.locator(".before").is_visible() == (kept == 0)
     page.get_by_role("button", name="layer 2, head 1").click()
     chip = page.get_by_role("toolbar", name="Tokens of the text").get_by_role("button").nth(4)

@@ -11,7 +11,8 @@
     sequences: ["texts written at once", 1, 1e6, 1],
   };
   const PARTS = ["attention", "feed-forward", "embedding", "positions", "biases and norms"];
-  const bytes = (n) => (n >= 1e12 ? `${figures(n / 1e12)} TB` : n >= 1e9 ? `${figures(n / 1e9)} GB` : `${figures(n / 1e6)} MB`);
+  const large = (x) => (x >= 1000 ? whole(x) : figures(x)); // 1.61e5 is no number to read
+  const bytes = (n) => (n >= 1e12 ? `${large(n / 1e12)} TB` : n >= 1e9 ? `${figures(n / 1e9)} GB` : `${figures(n / 1e6)} MB`);
 
   // A GPT as GPT-2 and GPT-3 are built; G heads of keys and values.
   const parameters = ({ V, N, M, H, K, G }) => {
@@ -152,7 +153,7 @@
       Object.entries(shares).forEach(([name, share]) => (this.querySelector(`[data-bar="${name}"] > span`).style.width = `${this.closed ? 0 : 100 * share}%`));
       const goal = sizes.sequences === 1 && cacheBytes <= 2 * weights ? "The goal is reached. " : "";
       this.say(cacheBytes > weights
-        ? `${goal}The cache is ${fixed(cacheBytes / weights, 1)} times as large as the model that writes it.`
+        ? `${goal}The cache is ${large(cacheBytes / weights)} times as large as the model that writes it.`
         : `The cache takes ${fixed((100 * cacheBytes) / weights, 1)} % of the room of the weights. Make the context longer, or write more texts at once.`);
     }
   }

@@ -42,6 +42,7 @@
       part["to-do"].hidden = !tasks.length || part.load.hidden;
       this.away = () => document.hidden && this.writer?.stop(); // nobody would see what it writes
       document.addEventListener("visibilitychange", this.away);
+      window.addEventListener("pagehide", this.leave ||= () => this.keepText());
       this.theme = new MutationObserver(() => this.render());
       this.theme.observe(document.documentElement, { attributes: true, attributeFilter: ["data-theme", "class"] });
       this.writer?.read(); // when the element was moved
@@ -50,6 +51,7 @@
     disconnectedCallback() {
       this.theme.disconnect();
       document.removeEventListener("visibilitychange", this.away);
+      window.removeEventListener("pagehide", this.leave);
       this.writer?.leave();
     }
 
@@ -129,8 +131,9 @@
         this.tell("Unpacking …");
         await new Promise((done) => setTimeout(done)); // so that it can be seen
         const model = live.openModel(config, live.bytesOf(weights));
-        this.start(model, "This model", this.getAttribute("prompt"), heads);
+        this.start(model, "This model", this.keptText() ?? this.getAttribute("prompt"), heads);
         this.part.who.append(` Its weights are rounded to 8 bits for the way here. Over ${Math.min(256, model.config.n_positions) - 1} tokens of its own writing, this moves no logit by more than ${difference}.`);
+        this.shown = name; // the book's model, not one of the reader's
         this.part.again.hidden = true;
         this.tasks.begin();
       } catch (error) {
@@ -147,10 +150,27 @@
         this.tell(`Reading ${weights.name}, ${live.megabytes(weights.size)} …`, { place: "told-own" });
         const model = live.openModel(await config.text(), await weights.arrayBuffer());
         this.start(model, "Your own model", "");
+        this.shown = null;
         this.part.again.hidden = !this.hasAttribute("src");
         this.part.who.scrollIntoView({ block: "nearest" });
       } catch (error) {
         this.refuse(error, "told-own");
+      }
+    }
+
+    // What the reader has written is there again after a look at another page, as long as the tab is open.
+    keepText() {
+      if (!this.writer || this.getAttribute("model") !== this.shown) return;
+      try {
+        sessionStorage.setItem(`clearformer-live-${this.shown}`, this.part.text.value);
+      } catch { /* blocked or full: the text lasts as long as the page */ }
+    }
+
+    keptText() {
+      try {
+        return sessionStorage.getItem(`clearformer-live-${this.getAttribute("model")}`);
+      } catch {
+        return null;
       }
     }
 

@@ -110,10 +110,13 @@
   }
 
   // What the model has read: ids, keys and values, attention, and what every layer made of every token.
+  // `hooks` may change in place what is read: weights(m, h, n, row) with how much token n looks at each token in head h
+  // of layer m, and column(m, n, x) with the column of token n before layer m, or behind the last.
   class Reading {
-    constructor(model) {
+    constructor(model, hooks = {}) {
       const { n_positions: N, d_model: D, n_heads: H, n_layers: M, n_vocab: V } = model.config;
       this.model = model;
+      this.hooks = hooks;
       this.ids = [];
       this.keys = model.blocks.map(() => new Float32Array(N * D));
       this.values = model.blocks.map(() => new Float32Array(N * D));
@@ -158,9 +161,13 @@
       const { n_positions: N, d_model: D, n_vocab: V } = this.model.config, n = this.length;
       if (n >= N || !(id >= 0 && id < V)) throw new Error(`Reading.read: id ${id} at position ${n} of ${N}.`);
       const x = this.x, stream = new Float32Array((this.model.blocks.length + 1) * D), attention = [];
+      const keep = (m) => {
+        this.hooks.column?.(m, n, x);
+        stream.set(x, m * D);
+      };
       x.set(this.model.embedding.subarray(id * D, (id + 1) * D));
       if (this.model.positions) for (let d = 0; d < D; d++) x[d] += this.model.positions[n * D + d];
-      stream.set(x);
+      keep(0);
       this.model.blocks.forEach((block, m) => {
         layerNorm(this.normed, x, block.attentionNorm.weight, block.attentionNorm.bias);
         linear(this.qkv, block.qkv.weight, block.qkv.bias, this.normed, false);
@@ -170,7 +177,7 @@
         linear(this.hidden, block.up.weight, block.up.bias, this.normed, false);
         gelu(this.hidden);
         linear(x, block.down.weight, block.down.bias, this.hidden, true);
-        stream.set(x, (m + 1) * D);
+        keep(m + 1);
       });
       this.ids.push(id);
       this.attention.push(attention);
@@ -195,8 +202,10 @@
           if (weights[row + s] > largest) largest = weights[row + s];
         }
         for (let s = 0; s <= n; s++) sum += weights[row + s] = Math.exp(weights[row + s] - largest);
+        for (let s = 0; s <= n; s++) weights[row + s] /= sum;
+        this.hooks.weights?.(m, h, n, weights.subarray(row, row + n + 1));
         for (let s = 0; s <= n; s++) {
-          const weight = weights[row + s] /= sum;
+          const weight = weights[row + s];
           for (let k = 0, at = s * D + from; k < K; k++, at++) this.mixed[from + k] += weight * values[at];
         }
       }

@@ -258,7 +258,7 @@
     return text.replace(/[&<>]/g, (character) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;" })[character]);
   }
 
-  // The likeliest next tokens. What the cuts remove is hatched, struck through and called cut.
+  // The likeliest next tokens. What the cuts remove is hatched, and called cut beside its share before.
   class Bars {
     constructor(list, take) {
       this.list = list;
@@ -281,7 +281,7 @@
         track.children[1].style.width = 100 * after[id] + "%";
         track.children[0].hidden = !cut || before[id] === 0;
         track.children[1].hidden = cut;
-        value.textContent = cut ? "cut" : percent(after[id]);
+        value.textContent = cut ? `cut, ${percent(before[id])}` : percent(after[id]);
         bar.title = cut ? `cut; ${percent(before[id])} before` : "write this token";
       });
       const longest = Math.max(...shown.map((id) => Array.from(spell(piece(id))).length));

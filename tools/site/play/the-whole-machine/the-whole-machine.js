@@ -136,7 +136,7 @@
     askGuess() {
       const asked = choices(this.kept.next, this.words, this.vocabulary);
       this.question.hidden = false;
-      this.question.replaceChildren(html("legend", {}, "First guess: each of these numbers is moved by the same tiny bit. Which moves the loss most?"),
+      this.question.replaceChildren(html("legend", {}, "First guess: moved by the same tiny bit, which of these numbers moves the loss most?"),
         ...asked.map(({ text }, i) => html("button", { type: "button", "data-control": "guess", "data-option": i, click: () => this.guessed(asked, i) }, text)));
       this.question.querySelector("button").focus();
       this.say("Guess first; then the flow turns.");
