@@ -16,12 +16,12 @@ from clearcheck.learner.cards import question_text
 from clearcheck.worker.call_request import CallRequest
 
 from tools.pages.chapters import chapter_number
+from tools.play.find_the_slip.results import SEED, Pair, Shown, pairs, reply_to
+from tools.play.find_the_slip.slips import Slip, slips_of
+from tools.play.find_the_slip.tasks import tasks
 
-from .results import SEED, Pair, Shown, pairs, reply_to
-from .slips import Slip, slips_of
-
-CARDS = 20  # of a chapter
-SAME_LINE = 2  # so many cards of a chapter at most are found in the same line of the same right answer
+CARDS = 18  # of a chapter
+SAME_LINE = 3  # so many cards of a chapter at most are found in the same line of the same right answer
 ALIKE, SAME = 0.35, 0.6  # shares of common words from which two messages may both fit, or say the same
 
 
@@ -43,19 +43,39 @@ def chapter_deck(authored: AuthoredExercise) -> tuple[dict, Counter]:
         if len(cards) == CARDS:
             break
     left_out["more than there is room for, or alike"] = len(authored.wrong.entries) - left_out.total() - len(cards)
-    exercise = authored.exercise
+    return joined(authored, cards), left_out
+
+
+def joined(authored: AuthoredExercise, cards: list[dict]) -> dict:
+    """The cards in an order of no meaning; what several of them share is written once, and named by its number."""
+    exercise, asked = authored.exercise, tasks(authored)
+    shared: dict[str, dict] = {"messages": {}, "readings": {}}
+
+    def number(kind: str, value) -> int:
+        return shared[kind].setdefault(value, len(shared[kind]))
+
+    for one in cards:
+        one["messages"] = [number("messages", text) for text in one["messages"]]
+        one["read"] = number("readings", one["read"])
     return {
         "slug": exercise.slug,
-        "number": chapter_number(exercise.slug),
+        "number": int(chapter_number(exercise.slug)),
         "title": exercise.title,
         "state": state(authored.folder),
         "questions": {
-            q.id: {"title": q.title, "number": n}
+            q.id: {"title": titled(q.title), "number": n, "task": asked.get(n, "")}
             for n, q in enumerate(exercise.questions, start=1)
             if any(it["question"] == q.id for it in cards)
         },
+        "messages": list(shared["messages"]),
+        "readings": [list(reading) for reading in shared["readings"]],
         "cards": sorted(cards, key=lambda it: hashlib.sha256(it["id"].encode()).digest()),
-    }, left_out
+    }
+
+
+def titled(title: str) -> str:
+    short = title.removeprefix("Stretch: ")
+    return short[0].upper() + short[1:]
 
 
 def state(folder: Path) -> str:
@@ -84,23 +104,22 @@ def _chosen(shown: dict[Slip, list[Pair]]) -> Iterator[Slip]:
 
 
 def card(authored: AuthoredExercise, slip: Slip, pair: Pair) -> dict:
-    """One card. Raises: Unproven."""
+    """One card; the first of its messages is its own. Raises: Unproven."""
     exercise, entry = authored.exercise, slip.solution
     told = diagnosis(authored, slip)
     reading = reading_in(exercise, entry.section or slip.question.section)
     return {
-        "id": f"{exercise.slug}/{slip.question.id}/{entry.name}",
+        "id": entry.name,
         "question": slip.question.id,
         "code": list(slip.code),
         "changes": [[first, count, list(lines)] for first, count, lines in slip.changes],
-        "says": entry.says,
-        "others": [other.says for other in others(authored, slip, pair)],
+        "messages": [entry.says, *(other.says for other in others(authored, slip, pair))],
         "fails": told.raised,
         "given": pair.given,
         "part": pair.part,
         "wrong": packed(pair.wrong),
         "right": packed(pair.right),
-        "read": [reading.words, reading.path.replace(".ipynb", ".html")],
+        "read": (reading.words.replace("chapter 0", "chapter "), reading.path.replace(".ipynb", ".html")),
     }
 
 

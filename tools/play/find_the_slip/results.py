@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import zip_longest
 
 import numpy as np
 from clearcheck.grading.describe import BY_HOW, describe_argument, places_in_words, situation
@@ -10,12 +11,13 @@ from clearcheck.grading.evaluate import generator
 from clearcheck.grading.question import Equals, Question
 from clearcheck.worker.values import pack
 
-from .slips import Slip
+from tools.play.find_the_slip.slips import Slip
 
 SEED = 0  # what a learner's notebook uses
 SIDE = 6  # rows and columns of a map
 LONGEST = 140  # characters of a result that is told as text
 DIGITS = (2, 3, 4)
+FEW, BEST, LARGE = 4, 12, 50  # numbers of a map: fewer show no pattern, about so many are seen at once
 Where = tuple[str | int, ...]
 Shown = list[list[str]] | str  # the numbers of a map, or a text
 
@@ -39,8 +41,11 @@ class Pair:
         """Maps of some numbers first, then texts, a single number last; the small ones before the large."""
         if isinstance(self.wrong, str) or isinstance(self.right, str):
             return 1, len(self.wrong) + len(self.right)
-        size = min(len(self.wrong) * len(self.wrong[0]), len(self.right) * len(self.right[0]))
-        return (0 if size >= 4 else 2), size
+        entries = [[x for row in side for x in row] for side in (self.wrong, self.right)]
+        if min(map(len, entries)) < FEW:
+            return 2, 0
+        differing = sum(one != other for one, other in zip_longest(*entries))
+        return 0, abs(len(entries[1]) - BEST) + (0 if differing >= FEW - 1 else LARGE)
 
 
 def pairs(slip: Slip) -> list[Pair]:
