@@ -6,6 +6,7 @@ from clearcheck.author.loading import AuthoredExercise
 from clearcheck.author.release import read_source
 
 LONGEST, LONGEST_SENTENCE = 360, 600  # characters in all, and of a first sentence that is not short
+FEWEST = 40  # less says nothing
 OTHER_CODE = re.compile(
     r"\bbelow\b|wrong in|museum|experiments? (?:do )?tell|^It runs|^Nor does"
 )  # than that of a card
@@ -25,7 +26,7 @@ def opening(text: str) -> str:
 
     What is said of the code that is to be repaired is left out: on a card another code stands there.
     """
-    prose = re.split(r"\n[-|`]|\n\d\. |\$|\n\n!?\[|```", text.partition("\n")[2])[0]
+    prose = re.split(r"\n[-|] ?|\n\d\. |\$|\n\n!?\[|```", text.partition("\n")[2])[0]
     plain = MARKUP.sub(lambda found: found["words"] or "", " ".join(prose.split()))
     kept = ""
     for sentence in SENTENCE.split(plain):
@@ -35,4 +36,4 @@ def opening(text: str) -> str:
             break
         if not OTHER_CODE.search(sentence):
             kept += f" {sentence}"
-    return kept.strip()
+    return kept.strip() if len(kept) > FEWEST else ""

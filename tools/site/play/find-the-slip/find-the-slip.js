@@ -13,7 +13,7 @@
       this.byKey = new Map(this.cards.map((card) => [card.key, card]));
       this.root = new URL(document.documentElement.dataset.content_root || "./", location.href);
       this.stage = html("div", { class: "slip-stage" });
-      live.append(this.stage, this.status);
+      live.append(this.stage);
       this.start();
     }
 
@@ -57,7 +57,7 @@
       this.stage.replaceChildren(
         html("p", { class: "step" }, "One line of each card is wrong. Which one, and what will the grader say?"),
         html("div", { class: "controls" }, this.deck.box, html("label", { class: "slip-which" }, "Chapter ", this.which)),
-        this.note, html("div", { class: "controls" }, this.begin), this.lastDays());
+        this.note, html("div", { class: "controls" }, this.begin), this.lastDays(), this.status);
       this.announce();
       this.say("");
     }
@@ -151,8 +151,8 @@
       });
       this.answers = answers;
       const begins = this.card.fails ? "Your function fails as a known mistake does: …" : "Your result equals a known mistake: …";
-      this.second.append(html("p", { class: "step" }, "2. How does the grader go on?"), html("p", {}, begins),
-        html("div", { class: "slip-messages", role: "group", "aria-label": `How does the grader go on? ${begins}` }, ...answers.map(({ button }) => button)));
+      this.second.append(html("p", { class: "step" }, "2. How will the grader finish its sentence?"), html("p", {}, begins),
+        html("div", { class: "slip-messages", role: "group", "aria-label": `How will the grader finish its sentence? ${begins}` }, ...answers.map(({ button }) => button)));
       answers[0].button.focus({ preventScroll: true });
       this.second.scrollIntoView({ block: "nearest" });
     }
@@ -196,7 +196,6 @@
           this.start();
           this.begin.focus();
         })));
-      this.stage.after(this.status);
       this.say(`${sum} of ${most} points.`);
       head.focus({ preventScroll: true });
       head.scrollIntoView({ block: "nearest" });
