@@ -15,6 +15,7 @@ from tools.play.find_the_slip.slips import Slip
 
 SEED = 0  # what a learner's notebook uses
 SIDE = 6  # rows and columns of a map
+ROOM = 36  # characters of the numbers in a row, if all were as long as the longest
 LONGEST = 140  # characters of a result that is told as text
 DIGITS = (2, 3, 4)
 FEW, BEST, LARGE = 4, 12, 50  # numbers of a map: fewer show no pattern, about so many are seen at once
@@ -139,11 +140,12 @@ def _window(came: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np.ndarray
 
 
 def _maps(came: np.ndarray, right: np.ndarray) -> tuple[list[list[str]], list[list[str]]] | None:
-    """Both written with as many digits as it takes to tell them apart."""
+    """Both written with as many digits as it takes to tell them apart; nothing where a phone has no room for these."""
     for digits in DIGITS:
         one, other = _written(came, digits), _written(right, digits)
         if one != other:
-            return one, other
+            widest = max(len(text) * len(row) for row in (*one, *other) for text in row)
+            return (one, other) if widest <= ROOM else None
     return None
 
 
