@@ -119,8 +119,13 @@ def card(authored: AuthoredExercise, slip: Slip, pair: Pair) -> dict:
         "part": pair.part,
         "wrong": packed(pair.wrong),
         "right": packed(pair.right),
-        "read": (reading.words.replace("chapter 0", "chapter "), reading.path.replace(".ipynb", ".html")),
+        "read": (reading.words.replace("chapter 0", "chapter "), on_the_site(reading.path)),
     }
+
+
+def on_the_site(path: str) -> str:
+    """The page of a notebook, where an anchor has no two hyphens in a row."""
+    return re.sub("-{2,}", "-", path.replace(".ipynb", ".html"))
 
 
 def packed(shown: Shown) -> str | list[str]:

@@ -27,7 +27,7 @@ def opening(text: str) -> str:
     What is said of the code that is to be repaired is left out: on a card another code stands there.
     """
     prose = re.split(r"\n[-|] ?|\n\d\. |\$|\n\n!?\[|```", text.partition("\n")[2])[0]
-    plain = MARKUP.sub(lambda found: found["words"] or "", " ".join(prose.split()))
+    plain = MARKUP.sub(lambda found: found["words"] or "", " ".join(prose.split())).replace(" below", "")
     kept = ""
     for sentence in SENTENCE.split(plain):
         if not sentence.endswith((".", "?", "!")) or len(kept) + len(sentence) > (

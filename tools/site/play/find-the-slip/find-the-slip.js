@@ -164,6 +164,7 @@
       for (const answer of this.answers) {
         answer.button.setAttribute("aria-disabled", true);
         if (answer.own) answer.button.classList.add("own");
+        answer.button.hidden = !answer.own && answer !== chosen;
         answer.mark.textContent = answer.own ? "✓ the grader’s message" : answer === chosen ? "✗ your choice" : "";
       }
       this.played.push(turn);
@@ -181,6 +182,7 @@
       next.classList.add("slip-go");
       this.second.append(...slip.mended(card), slip.links(card, this.root), html("div", { class: "controls" }, next));
       next.focus({ preventScroll: true });
+      next.scrollIntoView({ block: "nearest" });
     }
 
     finish() {
