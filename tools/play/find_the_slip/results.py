@@ -18,6 +18,7 @@ SIDE = 6  # rows and columns of a map
 ROOM = 36  # characters of the numbers in a row, if all were as long as the longest
 LONGEST = 140  # characters of a result that is told as text
 DIGITS = (2, 3, 4)
+SMALL = 0.1  # below, two digits after the point say little
 FEW, BEST, LARGE = 4, 12, 50  # numbers of a map: fewer show no pattern, about so many are seen at once
 Where = tuple[str | int, ...]
 Shown = list[list[str]] | str  # the numbers of a map, or a text
@@ -141,7 +142,8 @@ def _window(came: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np.ndarray
 
 def _maps(came: np.ndarray, right: np.ndarray) -> tuple[list[list[str]], list[list[str]]] | None:
     """Both written with as many digits as it takes to tell them apart; nothing where a phone has no room for these."""
-    for digits in DIGITS:
+    small = np.nanmax(np.abs(right.astype(float))) < SMALL
+    for digits in DIGITS[int(small) :]:
         one, other = _written(came, digits), _written(right, digits)
         if one != other:
             widest = max(len(text) * len(row) for row in (*one, *other) for text in row)

@@ -11,6 +11,7 @@ from clearcheck.grading.question import Question
 
 FEWEST, MOST, WIDEST = 4, 14, 88  # lines of the code, and characters of a line
 MOST_CHANGED = 2
+LEAST_ALIKE = 0.5  # a slip, and no other way to write the line
 LONG_RUNS = ("training", "generation")  # how a question is asked whose results are no few numbers
 
 
@@ -58,7 +59,13 @@ def _slip(question: Question, entry: Solution, base: Solution | None) -> Slip | 
         return "a line is missing: there is none to point at"
     if not 1 <= sum(count for _, count, _ in changes) <= MOST_CHANGED:
         return f"more than {MOST_CHANGED} lines are changed"
+    if any(good and _likeness(code[first : first + count], good) < LEAST_ALIKE for first, count, good in changes):
+        return "the line is another one altogether"
     return Slip(question, entry, tuple(code), changes)
+
+
+def _likeness(bad: list[str], good: tuple[str, ...]) -> float:
+    return difflib.SequenceMatcher(None, "\n".join(bad), "\n".join(good), autojunk=False).ratio()
 
 
 def _lines(entry: Solution, name: str) -> list[str]:
