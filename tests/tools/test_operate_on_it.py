@@ -3,6 +3,8 @@
 import json
 import shutil
 import subprocess
+import tempfile
+from pathlib import Path
 
 import pytest
 import torch
@@ -10,6 +12,7 @@ import torch
 from tests.book.play import surgery
 from tools import ROOT
 from tools.extension import play
+from tools.extension.live_weights import shipped_file
 from tools.play import operate_on_it as texts
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(shutil.which("node") is None, reason="needs Node.js")]
@@ -32,13 +35,16 @@ KINDS = [(head, kind) for head in ((0, 0), (1, 3), (2, 1), (3, 2)) for kind in s
 
 
 def run_surgery(body: str, given=None):
-    done = subprocess.run(
-        ["node", "-e", SETUP.replace("BODY", body), str(FOLDER), str(texts.MODEL)],
-        input=json.dumps(given),
-        capture_output=True,
-        text=True,
-        timeout=1800,
-    )
+    with tempfile.TemporaryDirectory() as folder:  # the model as a click brings it
+        shutil.copy(texts.MODEL / "config.json", folder)
+        (Path(folder) / "model.safetensors").write_bytes(shipped_file(texts.MODEL))
+        done = subprocess.run(
+            ["node", "-e", SETUP.replace("BODY", body), str(FOLDER), folder],
+            input=json.dumps(given),
+            capture_output=True,
+            text=True,
+            timeout=1800,
+        )
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 

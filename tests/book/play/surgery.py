@@ -6,10 +6,10 @@ from contextlib import ExitStack, contextmanager
 from functools import cache
 
 import torch
-from clearbook.language_model import load_language_model
 from clearformer.attention import attend
 from torch import Tensor
 
+from tools.extension.live_weights import load_live_model
 from tools.play.operate_on_it import MODEL
 
 Heads = dict[tuple[int, int], Callable[[Tensor], Tensor]]  # layer and head -> the weights N N instead of its own
@@ -24,7 +24,7 @@ KINDS: dict[str, Callable[[Tensor], Tensor]] = {
 
 @cache
 def patient():
-    return load_language_model(MODEL)
+    return load_live_model(MODEL)
 
 
 def ids_of(text: str) -> Tensor:

@@ -8,59 +8,10 @@ import pytest
 
 from tests.book.explorables.test_in_the_page import STYLE, THEME
 from tests.book.play import wagers
+from tests.book.play.duel import EMPTY, KEY, N_TOKENS, NAME, PLAYERS, Duel
 from tests.book.test_browser import AXE, UNNAMED, needs_axe, violations
 from tools import ROOT
 from tools.play import you_against_the_model as duel
-
-NAME = "you-against-the-model"
-KEY = f"clearformer-play-{NAME}"
-N_TOKENS = 40
-PLAYERS = ("you", "trigram", "model")
-EMPTY = {"chips": {}, "typed": [], "other": 0, "allIn": False}
-
-
-def number(text: str) -> float:
-    return float(text.replace("∞", "inf").replace("−", "-"))
-
-
-class Duel:
-    """The element, and what it shows."""
-
-    def __init__(self, element):
-        self.element, self.page = element, element.page
-
-    def value(self, name: str) -> str:
-        return self.element.locator(f'[data-value="{name}"]').first.inner_text()
-
-    def control(self, name: str):
-        return self.element.locator(f"[data-control={name}]")
-
-    def guess(self, n: int = 2):
-        self.control("guess").nth(n).click()
-        return self
-
-    def press(self, keys: str):
-        for key in keys:
-            self.page.keyboard.press(key)
-
-    def uncover(self, times: int = 1):
-        for _ in range(times):
-            self.control("uncover").press("Enter")
-
-    @property
-    def says(self) -> str:
-        return self.element.locator(".says").inner_text()
-
-    @property
-    def won(self) -> str:
-        return self.element.locator(".won").inner_text()
-
-    def offered(self) -> list[int]:
-        options = self.control("lay").evaluate_all("all => all.map((e) => e.dataset.option)")
-        return [int(it) for it in options if it != "other"]
-
-    def rates(self, player: str) -> list[float]:
-        return [number(self.value(f"{player}-{rate}")) for rate in ("token", "character", "perplexity")]
 
 
 @pytest.fixture
