@@ -196,7 +196,7 @@ class Book:
                 tag.unwrap()  # it led to a page that is not printed
         article["id"] = anchor(name, "")
         if "/closer/" in name:
-            article["class"] = ["closer"]
+            article["class"] = "closer"
             for tag in article.find_all("p"):
                 if re.match(r"Back to\b", tag.get_text().strip()):
                     tag.decompose()  # it goes on right here

@@ -72,7 +72,7 @@ def quiz_questions(root: Path = ROOT) -> Iterator[BankQuestion]:
             continue
         cells = nbformat.read(path, as_version=4).cells
         text = "\n\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
-        title = re.search(r"^# (.+)", text, re.M)[1]
+        title = next(line for line in text.splitlines() if line.startswith("# ")).removeprefix("# ")
         for number, match in enumerate(OPTIONS.finditer(text), start=1):
             asked = re.sub(r"^\*\*(?:\d+\.\s*)?(.*)\*\*$", r"\1", question_above(match), flags=re.S)
             yield BankQuestion(f"{path.stem} {number}", f"Clearformer/{title}", asked, [*options_of(match[0], name)])

@@ -24,7 +24,6 @@ from tests.book.play.patient import (
 )
 from tests.book.test_browser import AXE, UNNAMED, needs_axe, violations
 from tools import ROOT
-from tools.extension import play
 from tools.play import operate_on_it as texts
 
 
@@ -302,7 +301,3 @@ def test_the_heads_that_are_asked_about_look_at_the_name():
     emma, because, she = 3, 7, 8
     assert all(one[m][0, h, n].argmax() == emma for m, h, n in ((1, 0, she), (1, 1, because), (2, 0, because)))
     assert torch.argmax(two[2][0, 0, 9]) == 2  # John
-
-
-def test_the_scripts_are_small():
-    assert len(play.script(NAME)) < 60 * 1024
