@@ -196,8 +196,8 @@ claim(
 
 claim(
     longer,
-    "With four times the steps, each at one rate (the open points), the adapter of rank 32 is right about as many words "
-    "as all weights, or more, and forgets about as much, with each of three seeds.",
+    "With four times the steps, each at one rate (the open points), the adapter of rank 32 is right about as many "
+    "words as all weights, or more, and forgets about as much, with each of three seeds.",
     about=LONGER,
     cell="sweep-figure",
     holds=lambda found: (
