@@ -36,7 +36,7 @@ def numbers(it: Experiment) -> Numbers:
 
 def figure_file() -> str:
     """The file as it should be: a row for each point and seed."""
-    found, further = numbers(tuning), numbers(heads) | numbers(longer) | numbers(ways)
+    found, further = numbers(tuning), {**numbers(heads), **numbers(longer), **numbers(ways)}
     heads_drawn = [(point, "the head alone", rate, 1) for point, rate in HEADS.items()]
     longer_drawn = [(point, *POINTS[point], 4) for point in LONGER] + [(HEAD, "the head alone", 4e-3, 4)]
     rows = [
