@@ -8,7 +8,10 @@ from tests.claims.pages import once
 from tests.claims.registry import claim, experiment
 
 RIGHT, FORGOTTEN, SURE = "right kinds", "bits forgotten", "sure"  # as in chapter_18
-BEFORE, DPO, BOTH, CHOSEN = "before", "DPO", "DPO + SFT", "SFT on the chosen"
+BEFORE = "before"
+HIGH, LOW = 3e-4, 5e-5
+DPO, BOTH, CHOSEN = (f"{way}, rate 0.0003" for way in ("DPO", "DPO + SFT", "SFT on the chosen"))
+DPO_LOW, BOTH_LOW, CHOSEN_LOW = (f"{way}, rate 0.00005" for way in ("DPO", "DPO + SFT", "SFT on the chosen"))
 ADDED, TAKEN = "difference added to another", "difference taken from another"
 LN_C, LN_R, KL = "ln π(c)", "ln π(r)", "KL"
 WATCHED = (LN_C, LN_R, KL, SURE, RIGHT)
@@ -21,11 +24,14 @@ WATCHED = (LN_C, LN_R, KL, SURE, RIGHT)
         DPO: "direct preference optimisation",
         BOTH: "the same, and the supervised loss on the chosen answers",
         CHOSEN: "supervised fine-tuning on as many of the chosen answers alone",
+        DPO_LOW: "direct preference optimisation at a sixth of the rate",
+        BOTH_LOW: "the same, and the supervised loss on the chosen answers, at a sixth of the rate",
+        CHOSEN_LOW: "supervised fine-tuning on as many of the chosen answers alone, at a sixth of the rate",
         ADDED: "no training: another tuned model, plus what that fine-tuning changed in this one's weights",
         TAKEN: "no training: another tuned model, less what that fine-tuning changed in this one's weights",
     },
     cases=WATCHED,
-    budget="8 steps of 24 answers, rate 0.0003, from a model tuned in 30 steps, a seed each",
+    budget="8 steps of 24 answers, from a model tuned in 30 steps, a seed each",
     measured="on 78 held-out words: nats of both answers; the KL to where it began, along the chosen answers; per "
     "cent for which the sure answer is the likelier; per cent of right kinds, more is better",
     cells=(*DATA, "merging", "dpo", "preferences", "watched"),
@@ -43,7 +49,8 @@ def preferred(page, run):
     reference = chat(page, run.seed)
 
     def trained(loss_of):
-        return page.preferred(reference, loss_of, n_steps=8 * run.times, seed=run.seed)
+        rate = LOW if run.contender in (DPO_LOW, BOTH_LOW, CHOSEN_LOW) else HIGH
+        return page.preferred(reference, loss_of, rate, n_steps=8 * run.times, seed=run.seed)
 
     def on_chosen():
         return once(page, ("chosen", run.times, run.seed), lambda: trained(page.on_chosen))
@@ -51,20 +58,19 @@ def preferred(page, run):
     if run.contender in (ADDED, TAKEN):
         another, share = chat(page, (run.seed + 1) % 3), 1 if run.contender == ADDED else -1
         return page.watched(page.merged(another, share, on_chosen(), reference), another)
-    losses = {
-        DPO: partial(page.on_preferences, reference=reference),
-        BOTH: partial(page.on_preferences, reference=reference, keep=1),
-    }
     if run.contender == BEFORE:
         return page.watched(reference, reference)
-    policy = on_chosen() if run.contender == CHOSEN else trained(losses[run.contender])
-    return page.watched(policy, reference)
+    if run.contender == CHOSEN:
+        return page.watched(on_chosen(), reference)
+    on_pairs = partial(page.on_preferences, reference=reference)
+    losses = {DPO: on_pairs, DPO_LOW: on_pairs, CHOSEN_LOW: page.on_chosen}
+    return page.watched(trained(losses.get(run.contender, partial(on_pairs, keep=1))), reference)
 
 
 claim(
     preferences,
-    "From each of three seeds both answers become less likely, fewer kinds are right, and the KL is far larger than "
-    "that of either rival. With four times the steps not one kind is right.",
+    "At the high rate DPO alone makes both answers less likely, with each of three seeds; fewer kinds are right, and "
+    "the KL is far larger than that of either rival. With four times the steps not one kind is right.",
     about=(DPO, BEFORE, BOTH, CHOSEN),
     cell="dpo-runs",
     holds=lambda found: (
@@ -73,10 +79,34 @@ claim(
         and all(above(found, DPO, way, KL, n, by=2) for way in (BOTH, CHOSEN) for n in (1, 4))
         and max(found[DPO, RIGHT, 4]) == 0
     ),
-    note="The page had shown one seed.",
+    note="The page had shown one rate, and told of it as what the loss does.",
     verdict="changed",
-    before="After two steps the sure answer is the likelier one for every held-out word, and about as many kinds are "
-    "right as before.",
+    before="From each of three seeds both answers become less likely, fewer kinds are right, and the KL is far larger "
+    "than that of either rival. With four times the steps not one kind is right.",
+)
+claim(
+    preferences,
+    "At a sixth of the rate the chosen answer becomes likelier, with each of three seeds, the KL stays below one, and "
+    "about as many kinds are right as before. Four times the steps then cost a few kinds, and not all.",
+    about=(DPO_LOW, DPO, BEFORE),
+    cell="dpo-runs",
+    holds=lambda found: (
+        seeds_above(found, DPO_LOW, BEFORE, LN_C, 1)
+        and max(found[DPO_LOW, KL, 1]) < 1
+        and min(found[DPO_LOW, SURE, 1]) == 100
+        and seeds_above(found, DPO_LOW, BEFORE, RIGHT, 1, by=-5)
+        and seeds_above(found, BEFORE, DPO_LOW, RIGHT, 4)
+        and seeds_above(found, DPO_LOW, BEFORE, RIGHT, 4, by=-11)
+    ),
+    note="The rate decides, and not the loss alone: at 0.0003 both answers fall.",
+)
+claim(
+    preferences,
+    "At the low rate, too, SFT on the chosen alone is right about more words than DPO alone.",
+    about=(CHOSEN_LOW, DPO_LOW),
+    cell="dpo-runs",
+    holds=lambda found: all(seeds_above(found, CHOSEN_LOW, DPO_LOW, RIGHT, n) for n in (1, 4)),
+    note="With each of three seeds, at both budgets.",
 )
 claim(
     preferences,
@@ -116,8 +146,8 @@ claim(
 )
 claim(
     preferences,
-    "It is not free. Taken away, it costs kinds in all three, and added, in one of three; a difference learned in four "
-    "times the steps costs none where it is added, since it has learned more about the kinds, too.",
+    "It is not free. Taken away, it makes all three right about fewer words, and added, one of three; a difference "
+    "learned in four times the steps costs none where it is added, since it has learned more about the kinds, too.",
     about=(ADDED, TAKEN, BEFORE),
     cell="tone-run",
     holds=lambda found: (

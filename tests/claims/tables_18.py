@@ -6,7 +6,19 @@ python -m tests.claims.tables_18 writes the file anew and prints the table.
 from pathlib import Path
 
 from tests.claims import stored
-from tests.claims.chapter_18 import FORGOTTEN, HEAD, POINTS, REPLAY, RIGHT, TOKENS, tuning, ways
+from tests.claims.chapter_18 import (
+    FORGOTTEN,
+    HEAD,
+    LONGER,
+    POINTS,
+    REPLAY,
+    RIGHT,
+    TOKENS,
+    longer,
+    tuning,
+    ways,
+)
+from tests.claims.chapter_18_controls import HEADS, heads
 from tests.claims.pages import ROOT
 from tests.claims.registry import Experiment, Numbers
 
@@ -24,13 +36,22 @@ def numbers(it: Experiment) -> Numbers:
 
 def figure_file() -> str:
     """The file as it should be: a row for each point and seed."""
-    found = numbers(tuning)
+    found, further = numbers(tuning), {**numbers(heads), **numbers(longer), **numbers(ways)}
+    heads_drawn = [(point, "the head alone", rate, 1) for point, rate in HEADS.items()]
+    longer_drawn = [(point, *POINTS[point], 4) for point in LONGER] + [(HEAD, "the head alone", 4e-3, 4)]
     rows = [
         f'"{method}",{rate:g},{times},{seed},{right:.2f},{forgotten:.4f}'
         for point, (method, rate) in POINTS.items()
         for times in tuning.times
         for seed, right, forgotten in zip(
             tuning.seeds, found[point, RIGHT, times], found[point, FORGOTTEN, times], strict=True
+        )
+    ]
+    rows += [
+        f'"{method}",{rate:g},{times},{seed},{right:.2f},{forgotten:.4f}'
+        for point, method, rate, times in heads_drawn + longer_drawn
+        for seed, right, forgotten in zip(
+            tuning.seeds, further[point, RIGHT, times], further[point, FORGOTTEN, times], strict=True
         )
     ]
     return "\n".join([HEADER, *rows]) + "\n"

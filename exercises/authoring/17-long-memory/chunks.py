@@ -308,6 +308,9 @@ product too small.
 ## old_state_whole: At the end of a chunk you add the old state whole; weaken it by all gates of the chunk.
 + S = S + (v[chunk].T * alive) @ k[chunk]
 + z = z + alive @ k[chunk]
+## state_without_gates: At the end of a chunk you hand on the state unweakened; only the denominator has the gates.
++ S = S + (v[chunk].T * alive) @ k[chunk]
++ z = np.prod(g[chunk]) * z + alive @ k[chunk]
 ## one_chunk_back: At the end of a chunk your new state replaces the old one, and only the chunk before is remembered.
 + S = (v[chunk].T * alive) @ k[chunk]
 + z = alive @ k[chunk]

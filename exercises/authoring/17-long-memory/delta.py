@@ -205,6 +205,9 @@ wrong.edits("""
 ## what_is_found: Your second part is what each key finds; asked for is what each token writes.
 - return y, written, S
 + return y, v - written / np.maximum(beta, 1e-300)[:, None], S
+## difference_whole: Your second part is the difference whole; what a token writes, uₙ, is βₙ times it.
+- return y, written, S
++ return y, written / np.maximum(beta, 1e-300)[:, None], S
 ## divided: You divide by the sum of the weights; the delta rule has no denominator.
 - y[n] = S @ q[n]
 + y[n] = S @ q[n] / (1 + abs(k[: n + 1] @ q[n]).sum())

@@ -247,6 +247,9 @@ there, too, however faint.
 ## queries_only: The keys go through no feature map in your function.
 - fk = np.where(k > 0, k + 1, np.exp(np.minimum(k, 0)))
 + fk = k
+## raw_query_above: Your numerator takes the query without its feature map; the denominator has it.
+- y[n] = fq[n] @ S / (fq[n] @ z)
++ y[n] = q[n] @ S / (fq[n] @ z)
 ## raw_denominator: Your denominator sums the keys themselves; it should sum their features.
 - z = z + fk[n]
 + z = z + k[n]

@@ -125,10 +125,16 @@ wrong.edits("""
 + numbers = full * token * lengths + window * token * (W + 0 * lengths) + state * H * K * K
 ## window_with_itself_beside: Your windows read W tokens and the token itself; it is one of the W.
 + numbers = full * token * lengths + window * token * np.minimum(lengths, W + 1) + state * H * K * K
+## window_one_short: Your windows read W − 1 tokens; they read W, the token itself among them.
++ numbers = full * token * lengths + window * token * np.minimum(lengths, W - 1) + state * H * K * K
+## window_without_itself: Your windows leave the token itself out; it is one of those that they read.
++ numbers = full * token * lengths + window * token * np.minimum(lengths - 1, W) + state * H * K * K
 ## itself_left_out: You leave the token itself out: token n reads n tokens.
 + numbers = full * token * (lengths - 1) + window * token * np.minimum(lengths - 1, W) + state * H * K * K
 ## state_of_a_vector: Your state has K numbers for each head; it is a table of K × K.
 + numbers = full * token * lengths + window * token * np.minimum(lengths, W) + state * H * K
+## one_table_for_all: You count one table for all heads; each of the H heads has its own.
++ numbers = full * token * lengths + window * token * np.minimum(lengths, W) + state * K * K
 ## state_of_groups: Your state has a table for each of G groups; it has one for each of H heads.
 + numbers = full * token * lengths + window * token * np.minimum(lengths, W) + state * G * K * K
 ## state_grows: Your state grows with the text; its size stays.

@@ -173,6 +173,9 @@ wrong.edits("""
 - a, b = new_a, new_b
 + new_a = np.concatenate([a[:step], a[step:] * a[:-step]])
 + a, b = new_a, np.concatenate([b[:step], new_a[step:] * b[:-step] + b[step:]])
+## one_array_for_all: All your rounds are one array, which goes on changing: append a copy.
+- return np.array(rounds).reshape(-1, *b.shape)
++ return np.array([b for _ in rounds]).reshape(-1, *b.shape)
 ## last_round_alone: You return the last round alone; all of them are asked for.
 - return np.array(rounds).reshape(-1, *b.shape)
 + return b
@@ -197,3 +200,15 @@ wrong.edits("""
 - R, D = int(np.ceil(np.log2(len(a)))), a.shape[1]
 + R, D = int(np.log2(len(a))), a.shape[1]
 """)
+
+
+@wrong("You read numbers that this round has already written: take both from the round before.")
+def in_one_array(a, b):
+    a, b, rounds, step = a.copy(), b.copy(), [], 1
+    while step < len(a):
+        for n in range(step, len(a)):
+            b[n] = a[n] * b[n - step] + b[n]
+            a[n] = a[n] * a[n - step]
+        rounds.append(b.copy())
+        step *= 2
+    return np.array(rounds).reshape(-1, *b.shape)

@@ -8,6 +8,7 @@ from clearcheck.author.torch_arguments import training_call
 from clearcheck.author.torch_loops import forgetful_slip, learns
 from torch import nn
 
+NEAR = 1.5  # mean squared difference from W after one step
 SECONDS = 20.0  # of one loop, on a slow machine too
 D, E, R, ROWS, STEPS, THRESHOLD = 24, 20, 2, 40, 300, 0.5
 
@@ -37,6 +38,9 @@ def as_many_steps_as_asked(ask, rng):
         return slip
     W, x, y, *_ = plan["arguments"]
     (fresh,) = plan["held_out"]
+    begun = ask({**plan, "arguments": (*plan["arguments"][:4], 1)})["output"]
+    if np.shape(begun) == wanted.shape and not mean_square(begun, fresh @ W.T) <= NEAR:
+        return "After a single step your module is far from W: does B begin at 0, and is W still part of it?"
     smaller = W[:7, :5], x[:9, :5], y[:9, :7], 1, 2
     fewer = ask({**plan, "arguments": smaller, "held_out": (fresh[:, :5],)})
     for output, shape in ((came["output"], wanted.shape), (fewer["output"], (len(fresh), 7))):
@@ -57,7 +61,7 @@ def sign_of(error):
         return "W as it stands has about 2: does anything move?"
     if error > 1.3:
         return "Training all weights ends there, and so does a learning rate that is too small."
-    return "Is the rank the one that is asked for, and does the loss still fall at the end?"
+    return "Count the numbers that you train: are they rank · (D + E)? And does the loss still fall at the end?"
 
 
 QUESTION = Question(
@@ -173,6 +177,9 @@ wrong.edits("""
 ## both_at_zero [common-mistakes]: A and B both begin at zero, and no gradient reaches either.
 - A = torch.randn(rank, W.shape[1], requires_grad=True)
 + A = torch.zeros(rank, W.shape[1], requires_grad=True)
+## both_at_random [common-mistakes]: A and B both begin at random, so the module begins as another map than W.
+- B = torch.zeros(W.shape[0], rank, requires_grad=True)
++ B = torch.randn(W.shape[0], rank, requires_grad=True)
 ## only_b: You train only B; A stays at random.
 - optimizer = torch.optim.Adam([A, B], lr=0.03)
 + optimizer = torch.optim.Adam([B], lr=0.03)

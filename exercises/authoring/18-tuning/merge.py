@@ -124,6 +124,8 @@ wrong.edits("""
 + merged, shares = W.copy(), shares / max(abs(shares.sum()), 1e-9)
 ## sizes_of_shares: You take the size of a share and drop its sign: a share below 0 takes the adapter out.
 + merged, shares = W.copy(), np.abs(shares)
+## negative_left_out: You leave out shares below 0; such a share takes the adapter out again.
++ merged, shares = W.copy(), np.maximum(shares, 0)
 ## mean_of_all: You average over the adapters; their changes are added.
 - return merged
 + return W + (merged - W) / max(1, len(adapters))

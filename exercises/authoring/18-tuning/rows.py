@@ -156,6 +156,8 @@ wrong.edits("""
 ## end_everywhere: You give every turn an end; only an answer has one.
 - said = list(tokens[start : start + n]) + answer * [end]
 + said = list(tokens[start : start + n]) + [end]
+## empty_answer_without_end: Your empty answers have no end; an empty answer still has its end, which counts.
++ said = list(tokens[start : start + n]) + answer * min(n, 1) * [end]
 ## no_end: No answer gets an end.
 + said = list(tokens[start : start + n])
 ## no_role_tokens: The role tokens are missing.
@@ -166,6 +168,9 @@ wrong.edits("""
 ## no_first_end: The end token in front of the conversation is missing.
 - row, counts = [end], [0]
 + row, counts = [], []
+## user_answers: You treat the user's turn as an answer: it counts, and gets an end.
+- answer = int(role == 2)
++ answer = int(role > 0)
 ## system_answers: You treat the system's turn as an answer: it counts, and gets an end.
 - answer = int(role == 2)
 + answer = int(role != 1)
