@@ -81,25 +81,32 @@
       this.steps = 0;
     }
 
-    // `count` more steps of both.
-    chunk(count) {
-      for (let i = 0; i < count; i++) {
-        const batch = rows(this.draw);
-        this.learners.forEach((learner) => learner.learn(batch));
-      }
-      this.steps += count;
+    step() {
+      const batch = rows(this.draw);
+      this.learners.forEach((learner) => learner.learn(batch));
+      this.steps++;
+    }
+
+    report() {
       return { step: this.steps, probe: this.probe, sides: this.learners.map((learner) => learner.report(this.probe)) };
+    }
+
+    // `count` more steps of both, and what they have reached in these.
+    chunk(count) {
+      for (let i = 0; i < count; i++) this.step();
+      return this.report();
     }
   }
 
   // How much of its weight a map puts on the token before, and on what followed the same letter the last time.
+  // The last letter of the row is left out: what followed it stands at two places.
   const habits = (map) => {
-    const mean = (from, back) => {
+    const mean = (from, end, back) => {
       let sum = 0;
-      for (let n = from; n < tokens; n++) sum += map[n * tokens + n - back];
-      return sum / (tokens - from);
+      for (let n = from; n < end; n++) sum += map[n * tokens + n - back];
+      return sum / (end - from);
     };
-    return { before: mean(1, 1), copy: mean(PROBE, PROBE - 1) };
+    return { before: mean(1, tokens, 1), copy: mean(PROBE, tokens - 1, PROBE - 1) };
   };
 
   Object.assign(small, { Adam, Learner, Race, habits, PROBE });
