@@ -74,7 +74,8 @@ def first_weights(name: str, weight: Tensor, seed: int) -> Tensor:
         seed = (seed * 31 + ord(character)) & BITS
     draw = uniform(seed)
     normal = [
-        deviation * math.sqrt(-2 * math.log(1 - next(draw))) * math.cos(2 * math.pi * next(draw)) for _ in weight.view(-1)
+        deviation * math.sqrt(-2 * math.log(1 - next(draw))) * math.cos(2 * math.pi * next(draw))
+        for _ in weight.view(-1)
     ]
     return torch.tensor(normal, dtype=torch.float64).view(weight.shape)
 

@@ -61,9 +61,9 @@ def learned() -> list:
         const race = new small.Race([options], 1), [learner] = race.learners;
         const model = new small.SmallGPT(options, 1), batch = small.rows(small.uniform(1001));
         model.learn(batch.flatMap((it) => it.ids.slice(0, -1)), batch.flatMap((it) => it.ids.slice(1)));
-        const slopes = Object.fromEntries(Object.entries(model.named).map(([name, it]) => [name, Array.from(it.slopes)]));
+        const slopes = {};
+        for (const [name, it] of Object.entries(model.named)) slopes[name] = Array.from(it.slopes);
         const first = race.chunk(0);
-        race.chunk(0);
         const losses = Array.from({ length: 50 }, () => race.chunk(1).sides[0].loss);
         return { losses, slopes, probe: first.probe, maps: first.sides[0].maps.map((map) => Array.from(map)),
                  count: small.count(options) };

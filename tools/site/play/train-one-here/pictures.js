@@ -39,7 +39,7 @@
       return [
         svg("rect", { class: "below", x: LEFT, width: width - LEFT - RIGHT, y: y(line), height: y(0) - y(line) }),
         level(0, "line"), level(chance, "line dashed"), level(line, "honest"),
-        text(LEFT + 6, y(chance) - 6, `guessing: ${fixed(chance, 2)}`),
+        text(width - RIGHT - 6, y(chance) - 6, `guessing: ${fixed(chance, 2)}`, "end"),
         text(LEFT + 6, y(line) + 16, `the line, ${fixed(line, 2)}: nobody can know more`),
         text(LEFT + 6, y(line) + 33, "below it a model cheats"),
         ...[0, 1, 2].map((loss) => text(LEFT - 6, y(loss) + 4, String(loss), "end")),

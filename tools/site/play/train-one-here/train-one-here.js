@@ -24,6 +24,7 @@
       this.maps = SIDES.map((side) => [0, 1].map((block) => new AttentionMap(`${side}, block ${block + 1}`)));
       const step = (words) => html("p", { class: "step" }, words);
       live.append(
+        html("p", {}, "Two models read rows like D A F C D A F C D A F C: 4 to 7 different letters, then the same again and again. Each predicts every next letter. The first letters are drawn by lot; the repeated ones can be known."),
         html("div", { class: "controls" }, this.task.box), this.goal,
         step("1. Set the switches"), this.switches(),
         step("2. Predict"), this.lower.box, this.below.box,
@@ -79,6 +80,7 @@
       this.at = 0;
       this.lower.set(null);
       this.below.set(null);
+      this.judgedBefore = false;
       this.message = "";
     }
 
@@ -114,7 +116,7 @@
     pause() {
       this.racing = false;
       this.paused = true;
-      this.message = `Stopped at step ${whole(this.history.at(-1)?.step ?? 0)}.`;
+      this.message = "Stopped. Look around, or go on.";
       this.update();
     }
 
@@ -167,7 +169,9 @@
       const done = REACHED[task](sides, ends, count(TASKS.smallest.start[1]));
       const found = ends.filter((end) => end.verdict === "copies").map((end) => end.count);
       const smallest = Math.min(...found, this.memory.smallest ?? Infinity);
-      const next = { guesses: [guesses[0] + right.filter(Boolean).length, guesses[1] + 2], smallest: Number.isFinite(smallest) ? smallest : null };
+      const next = { smallest: Number.isFinite(smallest) ? smallest : null };
+      if (!this.judgedBefore) next.guesses = [guesses[0] + right.filter(Boolean).length, guesses[1] + 2];
+      this.judgedBefore = true;
       if (done) next.reached = [...new Set([...this.memory.reached, task])];
       this.keep(this.memory = { ...this.memory, ...next });
       return done ? "The goal is reached." : "";
