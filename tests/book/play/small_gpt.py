@@ -10,6 +10,7 @@ from clearformer.attention import attend
 from clearformer.blocks import Block
 from clearformer.layers import LayerNorm
 from clearformer.models.gpt import GPT, GPTConfig
+from clearformer.multihead import MultiHeadAttention
 from torch import Tensor, nn
 
 LETTERS, TOKENS, WIDTH, BATCH, SHORTEST, LONGEST = 12, 12, 16, 16, 4, 7
@@ -124,14 +125,17 @@ def slopes(options: dict, seed: int) -> dict[str, list[float]]:
     """The slope of the first loss by each weight."""
     model = gpt(options, seed)
     loss_of(model, rows(uniform(seed + 1000))).backward()
-    return {name: weight.grad.flatten().tolist() for name, weight in model.named_parameters()}
+    return {
+        name: weight.grad.flatten().tolist() for name, weight in model.named_parameters() if weight.grad is not None
+    }
 
 
 def maps(options: dict, seed: int, ids: list[int]) -> list[list[float]]:
     """The weights of attention of each block on one row, before the first step."""
     model = gpt(options, seed)
     found: list[list[float]] = []
-    for block in model.decoder.blocks:
-        block.attention.register_forward_hook(lambda _, __, output: found.append(output[1].flatten().tolist()))
+    for module in model.modules():
+        if isinstance(module, MultiHeadAttention):
+            module.register_forward_hook(lambda _, __, output: found.append(output[1].flatten().tolist()))
     model(torch.tensor([ids]))
     return found

@@ -124,6 +124,19 @@ def test_the_curves_and_maps_are_the_library_s(shown, window):
     assert window.complaints == []
 
 
+def test_a_map_tells_how_much_looks_ahead(shown, window):
+    """Catches a model without a mask whose map does not say that it looks at what it should predict."""
+    control(shown, "left-mask").select_option("none")
+    race_to(shown, window, 0)
+    control(shown, "step").press("Home")
+    probe = window.evaluate(f"{ELEMENT}.history[0].probe")
+    (found,) = small_gpt.maps(SIDES[0] | {"mask": "none"}, 1, probe)
+    ahead = sum(found[13 * n + 1] for n in range(11)) / 11
+    captions = shown.locator(".map:not([hidden]) figcaption").all_inner_texts()
+    assert captions[0].endswith(f", {ahead:.2f} on the letter that it should predict")
+    assert not any("predict" in caption for caption in captions[1:])
+
+
 def test_where_no_worker_is_the_page_itself_learns_the_same(opened, window):
     """Catches a page that stands still where workers are forbidden or fail, and one that computes otherwise then."""
     found = []

@@ -13,7 +13,7 @@ from tools import ROOT
 STORED = ROOT / "tests" / "book" / "play" / "train_one_here.json"
 STEPS, LAST = 1000, 50
 SEEDS = (1, 2, 3)
-RUNS = {
+RUNS: dict[str, dict] = {
     "base": {},
     "one block": {"blocks": 1},
     "mask after": {"mask": "after"},

@@ -29,7 +29,7 @@
     },
     smallest: {
       name: "The smallest", start: [{ ...BASE }, { ...BASE, blocks: 1 }],
-      goal: "Goal: a model that copies 95 % of the repeated letters, does not cheat, and has fewer weights than the one with one block here.",
+      goal: "Goal: a model that copies 95 % of the repeated letters, does not cheat, and has fewer than LIMIT weights, which is what one block takes here.",
     },
     rate: {
       name: "Too fast for one", start: [{ ...BASE }, { ...BASE, norm: "none" }],

@@ -66,6 +66,14 @@
 
   const CELL = 13;
 
+  // The weight on the next letter, a mean over all that have one in the row.
+  const ahead = (map) => {
+    const N = SIZES.tokens;
+    let sum = 0;
+    for (let n = 0; n < N - 1; n++) sum += map[n * N + n + 1];
+    return sum / (N - 1);
+  };
+
   // A map: a row for each letter that looks, a column for each that it looks at; framed where a copying head looks.
   class AttentionMap {
     constructor(title) {
@@ -86,7 +94,9 @@
     draw(map, probe, { before, copy }) {
       probe.forEach((id, n) => [this.rows, this.columns].forEach((texts) => (texts[n].textContent = letter(id))));
       this.cells.forEach((cell, i) => cell.setAttribute("fill-opacity", Number.isFinite(map[i]) ? Math.min(1, map[i]).toFixed(3) : 0));
-      this.words.textContent = `${fixed(before, 2)} on the letter before, ${fixed(copy, 2)} in the frames`;
+      const next = ahead(map);
+      const cheat = next > 0.005 ? `, ${fixed(next, 2)} on the letter that it should predict` : "";
+      this.words.textContent = `${fixed(before, 2)} on the letter before, ${fixed(copy, 2)} in the frames${cheat}`;
       this.picture.setAttribute("aria-label", `${this.title}: of its weight ${this.words.textContent}`);
     }
   }

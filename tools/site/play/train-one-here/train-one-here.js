@@ -3,6 +3,7 @@
   const { Play, html, fixed, whole, Curves, AttentionMap, Trainer, line, letter } = clearformer;
   const { STEPS, CHUNK, SWITCHES, SEEDS, SIDES, TASKS, REACHED, differing, recent, verdict, lower, below, isGood, fresh } = clearformer.race;
   const { count, habits } = clearformer.small;
+  const LIMIT = count(TASKS.smallest.start[1]); // weights of the model with one block
   const percent = (share) => `${Math.round(100 * share)} %`;
 
   class TrainOneHere extends Play {
@@ -15,7 +16,7 @@
       this.goal = html("p", {});
       this.lower = this.question("lower", `After ${whole(STEPS)} steps, whose loss is lower?`,
         [["left", "Left’s"], ["right", "Right’s"], ["alike", "about alike"]]);
-      this.below = this.question("below", "Whose ends below the line?",
+      this.below = this.question("below", "Whose loss ends below the line?",
         [["nobody", "nobody’s"], ["left", "Left’s"], ["right", "Right’s"], ["both", "both"]]);
       this.go = this.button("race", "Race", () => this.press());
       this.progress = html("span", { class: "progress" });
@@ -166,7 +167,7 @@
     // Remembers what the race has reached, and says it.
     reach(ends, right) {
       const { task, sides, guesses } = this.memory;
-      const done = REACHED[task](sides, ends, count(TASKS.smallest.start[1]));
+      const done = REACHED[task](sides, ends, LIMIT);
       const found = ends.filter((end) => end.verdict === "copies").map((end) => end.count);
       const smallest = Math.min(...found, this.memory.smallest ?? Infinity);
       const next = { smallest: Number.isFinite(smallest) ? smallest : null };
@@ -174,7 +175,7 @@
       this.judgedBefore = true;
       if (done) next.reached = [...new Set([...this.memory.reached, task])];
       this.keep(this.memory = { ...this.memory, ...next });
-      return done ? "The goal is reached." : "";
+      return done ? "The goal is reached." : this.memory.reached.includes(task) ? "" : "That is not the goal yet.";
     }
 
     look(i) {
@@ -186,7 +187,7 @@
 
     update() {
       const { task, sides, seed } = this.memory;
-      this.goal.textContent = TASKS[task].goal;
+      this.goal.textContent = TASKS[task].goal.replace("LIMIT", whole(LIMIT));
       this.selects.forEach((fields, i) => fields.forEach((field, row) => {
         const [name, , options] = SWITCHES[row];
         field.selectedIndex = options.findIndex(([value]) => value === sides[i][name]);
