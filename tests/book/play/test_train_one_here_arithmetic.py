@@ -24,7 +24,7 @@ BASE = {
     "hidden": 64,
     "rate": 0.008,
 }
-SWITCHES = [
+SWITCHES: list[dict] = [
     {},
     {"positions": False},
     {"mask": "after"},
