@@ -111,8 +111,9 @@ claim(
 )
 claim(
     spreads,
-    "As drawn, the spread grows with the depth, though far slower than [without norms](#identity-plus-a-bit): behind a "
-    "norm every update has the same size. Scaled, it stays where it was.",
+    "As drawn, the spread grows with the depth, though far slower than "
+    "[without norms](#identity-plus-a-bit-the-residual-connection): behind a norm every update has the same size. "
+    "Scaled, it stays where it was.",
     about=(DRAWN, SCALED, BARE),
     cell="initialisation",
     holds=lambda spread: (

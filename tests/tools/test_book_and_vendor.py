@@ -131,9 +131,9 @@ def test_lists_are_mended():
 
 def test_a_part_in_a_table_of_models_is_a_page_of_the_site():
     """Catches a link to a notebook, which a browser would show as a file, and one elsewhere that is changed."""
-    context = {"body": '<a class="part" href="../06-position.ipynb#slower-hands">…</a><a href="x.ipynb">…</a>'}
+    context = {"body": '<a class="part" href="../06-position.ipynb#a-section">…</a><a href="x.ipynb">…</a>'}
     hooks.follow_parts(None, "p", "t", context, None)
-    told = '<a class="part" href="../06-position.html#slower-hands">…</a><a href="x.ipynb">…</a>'
+    told = '<a class="part" href="../06-position.html#a-section">…</a><a href="x.ipynb">…</a>'
     assert context["body"] == told
 
 

@@ -17,6 +17,7 @@ from tools.extension import (
     live_transformer,
     moved_pages,
     navigation,
+    old_anchors,
     page_parts,
     play,
     publish,
@@ -177,7 +178,19 @@ def setup(app):
     app.connect("html-page-context", bring_the_live_transformer)
     # Else every citation looks for it in all packages that are installed.
     plugin.register_plugin(*PLAIN_TEXT, plugin.find_plugin(*PLAIN_TEXT), force=True)
-    parts = (chapter_numbers, front_page, navigation, quiz, folds, page_parts, play, search, lean_pages, formulas)
+    parts = (
+        chapter_numbers,
+        front_page,
+        navigation,
+        old_anchors,
+        quiz,
+        folds,
+        page_parts,
+        play,
+        search,
+        lean_pages,
+        formulas,
+    )
     for part in (*parts, publish, moved_pages):
         part.setup(app)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

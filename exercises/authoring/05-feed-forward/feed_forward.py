@@ -103,7 +103,8 @@ class OwnMaps(nn.Module):
 
 wrong.edits("""
 # AsOftenWritten
-## no_bend [the-bend]: There is no nonlinearity between the two maps, so the layer is one matrix and a shift.
+## no_bend [the-bend-relu-gelu-silu]: There is no nonlinearity between the two maps, so the layer is one matrix and a
+shift.
 - return self.down(F.gelu(hidden))
 + return self.down(hidden)
 ## activation_at_the_end [common-mistakes]: Your activation has slipped behind the second map, and the hidden numbers
@@ -111,13 +112,14 @@ go into it unbent.
 + return F.gelu(self.down(hidden))
 ## bent_twice [common-mistakes]: A second activation sits behind the second map, so no output is far below 0.
 + return F.gelu(self.down(F.gelu(hidden)))
-## bent_by_a_relu [the-bend]: You bend with a ReLU; the layer of this course has a GELU.
+## bent_by_a_relu [the-bend-relu-gelu-silu]: You bend with a ReLU; the layer of this course has a GELU.
 + return self.down(F.relu(hidden))
-## relu_squared [a-gate]: You square a ReLU, as some models do; the layer of this course has a GELU.
+## relu_squared [a-gate-swiglu]: You square a ReLU, as some models do; the layer of this course has a GELU.
 + return self.down(F.relu(hidden).square())
-## bent_by_a_silu [a-gate]: You bend with the SiLU, which belongs to the gate; the plain layer has a GELU.
+## bent_by_a_silu [a-gate-swiglu]: You bend with the SiLU, which belongs to the gate; the plain layer has a GELU.
 + return self.down(F.silu(hidden))
-## tanh_form [the-bend]: This is the tanh form of the GELU: it agrees with the exact one to about three digits.
+## tanh_form [the-bend-relu-gelu-silu]: This is the tanh form of the GELU: it agrees with the exact one to about three
+digits.
 + return self.down(F.gelu(hidden, approximate="tanh"))
 ## units_compete [hidden-units-are-questions]: A softmax makes your hidden units compete; each of them should answer for
 itself.
@@ -151,7 +153,7 @@ the same output.
 ## widths_exchanged: Your widths have changed places: the first map goes from D to F, the second one back.
 + self.up = nn.Linear(d_ff, d_model)
 + self.down = nn.Linear(d_model, d_ff)
-## with_a_gate [a-gate]: Your layer holds a third map, a gate; it belongs to the next question's class.
+## with_a_gate [a-gate-swiglu]: Your layer holds a third map, a gate; it belongs to the next question's class.
 + self.up = nn.Linear(d_model, d_ff)
 + self.gate = nn.Linear(d_model, d_ff)
 + self.down = nn.Linear(d_ff, d_model)

@@ -54,7 +54,7 @@ QUESTION = Question(
         "Is the activation that of the plain layer? Look at the formula of the section: a number times its sigmoid, "
         "which has a function of its own in PyTorch.",
     ),
-    section="a-gate",
+    section="a-gate-swiglu",
     inputs=Inputs(no_sizes="the sizes are those of a module", no_softmax="there is no softmax"),
     how="module",
 )

@@ -89,7 +89,7 @@ QUESTION = Question(
         "For the term with the slope of Φ: the outer factor ½, the given slope of erf, and the slope of what "
         "stands inside erf. Three factors; leave none out, then simplify.",
     ),
-    section="the-bend",
+    section="the-bend-relu-gelu-silu",
     inputs=Inputs(lambda X: dict(zip("ABC", X.shape, strict=False))),
     how="tensors",
     forbids=(

@@ -143,7 +143,7 @@ unit were on at a time.
 ## thresholds_positive: The sign of your thresholds is turned round: every unit is on from the start.
 + second = wanted.diff().diff(prepend=torch.zeros(1))
 + return torch.ones(n, n), torch.arange(1.0, n + 1), second[None], wanted[:1].clone()
-## no_thresholds [the-bend]: None of your units has a threshold, so all of them give the same number.
+## no_thresholds [the-bend-relu-gelu-silu]: None of your units has a threshold, so all of them give the same number.
 + second = wanted.diff().diff(prepend=torch.zeros(1))
 + return torch.ones(n, n), torch.zeros(n), second[None], wanted[:1].clone()
 ## readout_upright: Your W_2 stands upright, as if there were n outputs and one hidden unit.

@@ -251,7 +251,8 @@ than they came.
 ## rotary_base_of_a_thousand: Your base is not 10000: a digit is missing.
 - angles = positions[:, None] * base ** (-torch.arange(a.shape[-1]) / a.shape[-1])
 + angles = positions[:, None] * (base / 10) ** (-torch.arange(a.shape[-1]) / a.shape[-1])
-## base_ignored [slower-hands]: Your frequencies do not use the base that is given; 10000 is its default alone.
+## base_ignored [slower-hands-rope-for-longer-texts]: Your frequencies do not use the base that is given; 10000 is its
+default alone.
 + angles = positions[:, None] * 10000.0 ** (-torch.arange(a.shape[-1]) / a.shape[-1])
 ## pairs_left_apart: Your result keeps each pair on an axis of its own; the features belong back in one row.
 - return torch.cat([a * cos - b * sin, b * cos + a * sin], dim=-1)

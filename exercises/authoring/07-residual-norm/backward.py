@@ -113,7 +113,7 @@ QUESTION = Question(
         "Each of the last two ways takes something out of the arriving gradient: its mean, and its mean "
         "product with x̂, along x̂. All three share one factor; it belongs to the token.",
     ),
-    section="one-token-at-a-time",
+    section="one-token-at-a-time-layernorm",
     inputs=Inputs(axes("ND", "D", "ND"), alike=("equal sizes",)),
 )
 
@@ -242,10 +242,10 @@ tokens.
 + return dX, (dY * X_hat).sum(axis=0), g.sum(axis=0)
 ## gamma_and_beta_exchanged: Your gradients for γ and β are swapped.
 + return dX, dY.sum(axis=0), (dY * X_hat).sum(axis=0)
-## eps_always_small [one-token-at-a-time]: Your ε is 0.00001 whatever the caller passes.
+## eps_always_small [one-token-at-a-time-layernorm]: Your ε is 0.00001 whatever the caller passes.
 - inverse = 1 / np.sqrt((centred**2).mean(1, keepdims=True) + eps)
 + inverse = 1 / np.sqrt((centred**2).mean(1, keepdims=True) + 1e-5)
-## eps_forgotten [one-token-at-a-time]: There is no ε in your standard deviation.
+## eps_forgotten [one-token-at-a-time-layernorm]: There is no ε in your standard deviation.
 + inverse = 1 / np.sqrt((centred**2).mean(1, keepdims=True) + 0)
 ## forward_scaling: This scales dY by γ over the standard deviation and centres the result: half of the chain rule.
 - dX = inverse * (g - g.mean(1, keepdims=True) - X_hat * (g * X_hat).mean(1, keepdims=True))
@@ -277,7 +277,7 @@ it.
 + return dX, dY * X_hat, dY
 ## parameters_as_matrices: Your gradients for γ and β are matrices of one row; both should have the shape (D,).
 + return dX, (dY * X_hat).sum(axis=0, keepdims=True), dY.sum(axis=0, keepdims=True)
-## another_default [one-token-at-a-time]: Your default for ε is 0.000001; in the task it is 0.00001.
+## another_default [one-token-at-a-time-layernorm]: Your default for ε is 0.000001; in the task it is 0.00001.
 - def as_often_written(X, gamma, dY, eps=1e-5):
 + def as_often_written(X, gamma, dY, eps=1e-6):
 ## constant_token_without_gradient: You give a constant token no gradient; ε keeps its spread above 0, and its features

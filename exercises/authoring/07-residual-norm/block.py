@@ -159,7 +159,7 @@ def as_often_written(x, norm_1, norm_2, form, part_1=look_back, part_2=think):
 
 @wrong(
     "The residual connections are missing: each part takes the place of what it should be added to.",
-    section="identity-plus-a-bit",
+    section="identity-plus-a-bit-the-residual-connection",
 )
 def no_residuals(x, norm_1, norm_2, form, part_1=look_back, part_2=think):
     def norm(z, pair):
@@ -215,8 +215,8 @@ made.
 - y = x + part_1(norm(x, norm_1))
 - return y + part_2(norm(y, norm_2))
 + return x + part_1(norm(x, norm_1)) + part_2(norm(x, norm_2))
-## pre_old_residual [identity-plus-a-bit]: The second half of your pre-norm block is added to x, and what the first half
-added is lost.
+## pre_old_residual [identity-plus-a-bit-the-residual-connection]: The second half of your pre-norm block is added to x,
+and what the first half added is lost.
 - return y + part_2(norm(y, norm_2))
 + return x + part_2(norm(y, norm_2))
 ## pre_second_part_unnormed: The second part of your pre-norm block reads the stream without a norm.
@@ -232,8 +232,8 @@ added is lost.
 ## post_once_at_the_end: Your post-norm block has one norm, at its end; the first sum is not normalised.
 - y = norm(x + part_1(x), norm_1)
 + y = x + part_1(x)
-## post_old_residual [identity-plus-a-bit]: The second sum of your post-norm block starts from x instead of from what
-the first half has made.
+## post_old_residual [identity-plus-a-bit-the-residual-connection]: The second sum of your post-norm block starts from x
+instead of from what the first half has made.
 - return norm(y + part_2(y), norm_2)
 + return norm(x + part_2(y), norm_2)
 ## post_norms_the_residual_only: Your post-norm block normalises what a part gets added to, and leaves the sum as it is.
@@ -257,36 +257,40 @@ the first half has made.
 ## norms_over_the_tokens [the-norm-that-sees-the-future]: The norms in your block average over the tokens.
 + centred = z - z.mean(dim=1, keepdim=True)
 + return pair[0] * centred / torch.sqrt(centred.square().mean(dim=1, keepdim=True) + 1e-5) + pair[1]
-## pairs_the_wrong_way_round [one-token-at-a-time]: You swap scale and shift: a pair begins with γ.
+## pairs_the_wrong_way_round [one-token-at-a-time-layernorm]: You swap scale and shift: a pair begins with γ.
 + return pair[1] * centred / torch.sqrt(centred.square().mean(dim=2, keepdim=True) + 1e-5) + pair[0]
-## pre_first_residual_missing [identity-plus-a-bit]: The first residual connection of your pre-norm block is missing.
+## pre_first_residual_missing [identity-plus-a-bit-the-residual-connection]: The first residual connection of your
+pre-norm block is missing.
 - y = x + part_1(norm(x, norm_1))
 + y = part_1(norm(x, norm_1))
-## pre_second_residual_missing [identity-plus-a-bit]: The second residual connection of your pre-norm block is missing.
+## pre_second_residual_missing [identity-plus-a-bit-the-residual-connection]: The second residual connection of your
+pre-norm block is missing.
 - return y + part_2(norm(y, norm_2))
 + return part_2(norm(y, norm_2))
 ## pre_normed_then_kept: In the first half of your pre-norm block the normalised tokens take the place of x.
 - y = x + part_1(norm(x, norm_1))
 + z = norm(x, norm_1)
 + y = z + part_1(z)
-## post_first_residual_missing [identity-plus-a-bit]: The first residual connection of your post-norm block is missing.
+## post_first_residual_missing [identity-plus-a-bit-the-residual-connection]: The first residual connection of your
+post-norm block is missing.
 - y = norm(x + part_1(x), norm_1)
 + y = norm(part_1(x), norm_1)
-## post_second_residual_missing [identity-plus-a-bit]: Your post-norm block lacks its second residual connection.
+## post_second_residual_missing [identity-plus-a-bit-the-residual-connection]: Your post-norm block lacks its second
+residual connection.
 - return norm(y + part_2(y), norm_2)
 + return norm(part_2(y), norm_2)
-## norms_without_eps [one-token-at-a-time]: There is no ε in the norms of your block.
+## norms_without_eps [one-token-at-a-time-layernorm]: There is no ε in the norms of your block.
 - return pair[0] * centred / torch.sqrt(centred.square().mean(dim=2, keepdim=True) + 1e-5) + pair[1]
 + return pair[0] * centred / torch.sqrt(centred.square().mean(dim=2, keepdim=True)) + pair[1]
 ## norms_with_eps_outside [common-mistakes]: In the norms of your block ε stands outside the root.
 + return pair[0] * centred / (z.std(dim=2, keepdim=True, unbiased=False) + 1e-5) + pair[1]
-## norms_with_two_roots [one-token-at-a-time]: The norms in your block divide by the root of a standard deviation, which
-is a root already.
+## norms_with_two_roots [one-token-at-a-time-layernorm]: The norms in your block divide by the root of a standard
+deviation, which is a root already.
 + return pair[0] * centred / torch.sqrt(z.std(dim=2, keepdim=True, unbiased=False) + 1e-5) + pair[1]
 ## norms_with_d_minus_1 [common-mistakes]: The variances in your block divide by D − 1, as `var` of torch does unless
 told not to.
 + return pair[0] * centred / torch.sqrt(z.var(dim=2, keepdim=True) + 1e-5) + pair[1]
-## norms_with_another_eps [one-token-at-a-time]: The norms in your block have an ε of 0.000001; it should be
+## norms_with_another_eps [one-token-at-a-time-layernorm]: The norms in your block have an ε of 0.000001; it should be
 0.00001.
 + return pair[0] * centred / torch.sqrt(centred.square().mean(dim=2, keepdim=True) + 1e-6) + pair[1]
 # as_often_written

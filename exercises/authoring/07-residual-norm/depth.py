@@ -81,7 +81,7 @@ QUESTION = Question(
         "For the prediction with residuals draw a right triangle: one side is what came from above, the other "
         "is s_m times as long. How long is the third, and what does the next part make of it?",
     ),
-    section="identity-plus-a-bit",
+    section="identity-plus-a-bit-the-residual-connection",
     inputs=Inputs(axes("MDD", "D")),
 )
 

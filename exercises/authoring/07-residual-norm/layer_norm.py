@@ -108,7 +108,7 @@ QUESTION = Question(
         "Do the centring once, keep its result, and make the variance from that, or mind what `var` of torch divides "
         "by. Then try ε = 3 on the token of the example: is it inside the root, beside the variance?",
     ),
-    section="one-token-at-a-time",
+    section="one-token-at-a-time-layernorm",
     inputs=Inputs(no_sizes="the sizes are those of a module"),
     how="module",
     forbids=("torch.nn.LayerNorm", "torch.nn.functional.layer_norm", "torch.nn.GroupNorm"),
@@ -179,25 +179,26 @@ learns about all the others.
 variance.
 - return self.weight * centred / torch.sqrt(var + self.eps) + self.bias
 + return self.weight * centred / (torch.sqrt(var) + self.eps) + self.bias
-## root_of_eps_outside [one-token-at-a-time]: You add the root of ε to the standard deviation; add ε to the variance,
-then take the root.
+## root_of_eps_outside [one-token-at-a-time-layernorm]: You add the root of ε to the standard deviation; add ε to the
+variance, then take the root.
 + return self.weight * centred / (torch.sqrt(var) + self.eps**0.5) + self.bias
 ## root_of_sigma: You divide by the root of a standard deviation, which is a root already.
 + return self.weight * centred / torch.sqrt(torch.sqrt(var) + self.eps) + self.bias
 ## divided_by_the_variance: You divide by the variance: the root is missing.
 + return self.weight * centred / (var + self.eps) + self.bias
-## eps_built_in [one-token-at-a-time]: Your ε is always 0.00001, whatever the caller passes.
+## eps_built_in [one-token-at-a-time-layernorm]: Your ε is always 0.00001, whatever the caller passes.
 + return self.weight * centred / torch.sqrt(var + 1e-5) + self.bias
-## no_eps [one-token-at-a-time]: There is no ε: a token of equal numbers is divided by 0.
+## no_eps [one-token-at-a-time-layernorm]: There is no ε: a token of equal numbers is divided by 0.
 + return self.weight * centred / torch.sqrt(var) + self.bias
-## eps_squared [one-token-at-a-time]: You square ε on its way to the variance; add it as it is.
+## eps_squared [one-token-at-a-time-layernorm]: You square ε on its way to the variance; add it as it is.
 + return self.weight * centred / torch.sqrt(var + self.eps**2) + self.bias
-## eps_as_a_floor [one-token-at-a-time]: Your ε is a floor for the variance; add it to every variance.
+## eps_as_a_floor [one-token-at-a-time-layernorm]: Your ε is a floor for the variance; add it to every variance.
 + return self.weight * centred / torch.sqrt(var.clamp(min=self.eps)) + self.bias
-## constant_below_eps [one-token-at-a-time]: You treat a token whose variance is below ε as constant; ε is added to
-every variance.
+## constant_below_eps [one-token-at-a-time-layernorm]: You treat a token whose variance is below ε as constant; ε is
+added to every variance.
 + return self.weight * centred * (var > self.eps) / torch.sqrt(var + self.eps) + self.bias
-## undivided_below_eps [one-token-at-a-time]: You do not divide a token whose variance is below ε; divide every token.
+## undivided_below_eps [one-token-at-a-time-layernorm]: You do not divide a token whose variance is below ε; divide
+every token.
 + return self.weight * centred / torch.where(var > self.eps, torch.sqrt(var + self.eps), 1.0) + self.bias
 ## mean_absolute_deviation: You divide by the mean size of the differences, not by the root of their mean square.
 + return self.weight * centred / (centred.abs().mean(dim=-1, keepdim=True) + self.eps) + self.bias
@@ -209,10 +210,10 @@ every variance.
 + return self.weight * x / torch.sqrt(var + self.eps) + self.bias
 ## brackets_missing: You divide only the mean by the standard deviation: brackets are missing.
 + return self.weight * x - x.mean(dim=-1, keepdim=True) / torch.sqrt(var + self.eps) + self.bias
-## rms_instead [do-we-need-the-mean]: This is RMSNorm with a shift: the mean is subtracted nowhere.
+## rms_instead [do-we-need-the-mean-rmsnorm]: This is RMSNorm with a shift: the mean is subtracted nowhere.
 + return self.weight * x / torch.sqrt((x**2).mean(dim=-1, keepdim=True) + self.eps) + self.bias
-## no_scale_and_shift [one-token-at-a-time]: Scale and shift are missing: as long as they are 1 and 0 nobody would
-notice.
+## no_scale_and_shift [one-token-at-a-time-layernorm]: Scale and shift are missing: as long as they are 1 and 0 nobody
+would notice.
 + return centred / torch.sqrt(var + self.eps)
 ## no_shift: The shift is missing: `bias` is added nowhere.
 + return self.weight * centred / torch.sqrt(var + self.eps)
@@ -271,17 +272,19 @@ and ε is added to it and not to the variance.
 - var = (centred**2).mean(dim=-1, keepdim=True)
 - return self.weight * centred / torch.sqrt(var + self.eps) + self.bias
 + return self.weight * centred / (x.std(dim=-1, keepdim=True) + self.eps) + self.bias
-## another_default [one-token-at-a-time]: Your default for ε is 0.000001; in the task it is 0.00001.
+## another_default [one-token-at-a-time-layernorm]: Your default for ε is 0.000001; in the task it is 0.00001.
 - def __init__(self, d_model, eps=1e-5):
 + def __init__(self, d_model, eps=1e-6):
-## default_of_bert [one-token-at-a-time]: Your ε is 0.000000000001 where the caller says none, as in BERT; here it is
-0.00001.
+## default_of_bert [one-token-at-a-time-layernorm]: Your ε is 0.000000000001 where the caller says none, as in BERT;
+here it is 0.00001.
 + def __init__(self, d_model, eps=1e-12):
-## scale_begins_at_zero [one-token-at-a-time]: Your scale begins at 0, so that a fresh norm gives 0 for everything.
+## scale_begins_at_zero [one-token-at-a-time-layernorm]: Your scale begins at 0, so that a fresh norm gives 0 for
+everything.
 - self.weight, self.bias = nn.Parameter(torch.ones(d_model)), nn.Parameter(torch.zeros(d_model))
 + self.weight, self.bias = nn.Parameter(torch.zeros(d_model)), nn.Parameter(torch.zeros(d_model))
-## drawn_at_the_start [one-token-at-a-time]: Your scale begins with random numbers; it begins at 1.
+## drawn_at_the_start [one-token-at-a-time-layernorm]: Your scale begins with random numbers; it begins at 1.
 + self.weight, self.bias = nn.Parameter(torch.randn(d_model)), nn.Parameter(torch.zeros(d_model))
-## one_scale_for_all [one-token-at-a-time]: You have one scale and one shift for all features; each has its own.
+## one_scale_for_all [one-token-at-a-time-layernorm]: You have one scale and one shift for all features; each has its
+own.
 + self.weight, self.bias = nn.Parameter(torch.ones(1)), nn.Parameter(torch.zeros(1))
 """)

@@ -179,10 +179,10 @@ wrong.edits("""
 ## norm_on_the_output: Your norms take what a part gives back; they should take what it reads.
 + y = x + self.drop(self.norm_1(self.attention(x, mask=mask)))
 + y = y + self.drop(self.norm_2(self.feed_forward(y)))
-## no_residuals [identity-plus-a-bit]: The residual connections are missing.
+## no_residuals [identity-plus-a-bit-the-residual-connection]: The residual connections are missing.
 + y = self.drop(self.attention(self.norm_1(x), mask=mask))
 + y = self.drop(self.feed_forward(self.norm_2(y)))
-## second_residual_missing [identity-plus-a-bit]: The second residual connection is missing.
+## second_residual_missing [identity-plus-a-bit-the-residual-connection]: The second residual connection is missing.
 - y = y + self.drop(self.feed_forward(self.norm_2(y)))
 + y = self.drop(self.feed_forward(self.norm_2(y)))
 ## normed_then_kept: The normalised tokens take the place of the stream.

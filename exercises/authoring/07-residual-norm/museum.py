@@ -233,7 +233,7 @@ itself.
 + so_far = (normed @ W).mean(dim=1, keepdim=True) + 0 * x
 ## transposed_map: Your map is transposed: with tokens in rows W stands to the right as it is.
 + so_far = torch.cumsum(normed @ W.T, dim=1) / torch.arange(1, x.shape[1] + 1)[:, None]
-## no_residual [identity-plus-a-bit]: There is no residual connection left in your layer.
+## no_residual [identity-plus-a-bit-the-residual-connection]: There is no residual connection left in your layer.
 - stream = x + so_far
 + stream = 0 * x + so_far
 ## count_along_the_features: You divide by 1, 2, 3 … along the features; the count belongs to the tokens.
@@ -251,8 +251,8 @@ itself.
 way.
 - stream = x + so_far
 + stream = centred + so_far
-## two_residuals [identity-plus-a-bit]: You add the normalised tokens as well as x; the stream should gain only what the
-look back gives.
+## two_residuals [identity-plus-a-bit-the-residual-connection]: You add the normalised tokens as well as x; the stream
+should gain only what the look back gives.
 + stream = x + normed + so_far
 ## no_look_back: Your tokens do not look back at all: each is mapped alone.
 - so_far = torch.cumsum(normed @ W, dim=1) / torch.arange(1, x.shape[1] + 1)[:, None]
@@ -277,12 +277,12 @@ reads.
 + past = torch.cumsum(x, dim=1) / torch.arange(1, x.shape[1] + 1)[:, None]
 + past = (past - past.mean(dim=2, keepdim=True)) / torch.sqrt(past.var(dim=2, keepdim=True, unbiased=False) + 1e-5)
 + stream = x + past @ W
-## rms_in_both_places [do-we-need-the-mean]: Both of your norms are RMSNorm; the first should subtract the mean of each
-token.
+## rms_in_both_places [do-we-need-the-mean-rmsnorm]: Both of your norms are RMSNorm; the first should subtract the mean
+of each token.
 - centred = x - x.mean(dim=2, keepdim=True)
 - normed = centred / torch.sqrt(torch.square(centred).mean(dim=2, keepdim=True) + 1e-5)
 + normed = x / torch.sqrt(torch.square(x).mean(dim=2, keepdim=True) + 1e-5)
-## layer_norm_in_both_places [do-we-need-the-mean]: Your final norm subtracts the mean; it should be an RMSNorm.
+## layer_norm_in_both_places [do-we-need-the-mean-rmsnorm]: Your final norm subtracts the mean; it should be an RMSNorm.
 - return stream / torch.sqrt(torch.square(stream).mean(dim=2, keepdim=True) + 1e-5)
 + spread = stream.var(dim=2, keepdim=True, unbiased=False)
 + return (stream - stream.mean(dim=2, keepdim=True)) / torch.sqrt(spread + 1e-5)
@@ -290,7 +290,8 @@ token.
 - stream = x + torch.cumsum(normed @ W, dim=1) / torch.arange(1, x.shape[1] + 1)[:, None]
 - return stream / torch.sqrt(torch.square(stream).mean(dim=2, keepdim=True) + 1e-5)
 + return x + torch.cumsum(normed @ W, dim=1) / torch.arange(1, x.shape[1] + 1)[:, None]
-## roots_without_eps [one-token-at-a-time]: There is no ε under your roots, and a constant token is divided by 0.
+## roots_without_eps [one-token-at-a-time-layernorm]: There is no ε under your roots, and a constant token is divided by
+0.
 - centred = x - x.mean(dim=2, keepdim=True)
 - normed = centred / torch.sqrt(torch.square(centred).mean(dim=2, keepdim=True) + 1e-5)
 + normed = (x - x.mean(dim=2, keepdim=True)) / x.std(dim=2, keepdim=True, unbiased=False)

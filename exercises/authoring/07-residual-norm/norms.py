@@ -178,28 +178,30 @@ own.
 ## batch_of_one_sequence: Your BatchNorm of a single sequence is a LayerNorm; each feature has a mean of its own there,
 too.
 + shared = -1 if kind == "LayerNorm" or len(x) == 1 else (0, 1)
-## eps_in_rms_only [one-token-at-a-time]: There is no ε where you subtract a mean; all three norms have it under
-the root.
+## eps_in_rms_only [one-token-at-a-time-layernorm]: There is no ε where you subtract a mean; all three norms have it
+under the root.
 - return centred / torch.sqrt((centred**2).mean(dim=shared, keepdim=True) + eps)
 + return centred / torch.sqrt((centred**2).mean(dim=shared, keepdim=True))
 ## sample_variances [common-mistakes]: Your variances divide by one less than the number of values; torch's `var` does
 that unless told not to.
 + return centred / torch.sqrt(x.var(dim=shared, keepdim=True) + eps)
-## variances_without_a_root [one-token-at-a-time]: Where you subtract a mean you divide by the variance: the root is
-missing.
+## variances_without_a_root [one-token-at-a-time-layernorm]: Where you subtract a mean you divide by the variance: the
+root is missing.
 + return centred / ((centred**2).mean(dim=shared, keepdim=True) + eps)
-## roots_of_roots [one-token-at-a-time]: Where you subtract a mean you divide by the root of a standard deviation.
+## roots_of_roots [one-token-at-a-time-layernorm]: Where you subtract a mean you divide by the root of a standard
+deviation.
 + return centred / torch.sqrt(x.std(dim=shared, keepdim=True, unbiased=False) + eps)
 ## squares_less_the_square [common-mistakes]: Your variance is the mean square less the square of the mean: far from 0
 the two cancel and leave rounding.
 + spread = (x**2).mean(dim=shared, keepdim=True) - x.mean(dim=shared, keepdim=True) ** 2
 + return centred / torch.sqrt(spread + eps)
-## rms_less_the_mean [do-we-need-the-mean]: Your RMSNorm subtracts the mean first, and that makes it a LayerNorm.
+## rms_less_the_mean [do-we-need-the-mean-rmsnorm]: Your RMSNorm subtracts the mean first, and that makes it a
+LayerNorm.
 - return x / torch.sqrt((x**2).mean(dim=-1, keepdim=True) + eps)
 + x = x - x.mean(dim=-1, keepdim=True)
 + return x / torch.sqrt((x**2).mean(dim=-1, keepdim=True) + eps)
-## rms_by_the_variance [do-we-need-the-mean]: Your RMSNorm divides by the standard deviation, measured from the mean;
-its mean square is measured from 0.
+## rms_by_the_variance [do-we-need-the-mean-rmsnorm]: Your RMSNorm divides by the standard deviation, measured from the
+mean; its mean square is measured from 0.
 + return x / torch.sqrt(x.var(dim=-1, keepdim=True, unbiased=False) + eps)
 ## rms_without_the_root: Your RMSNorm divides by the mean square itself: R stands for root.
 + return x / ((x**2).mean(dim=-1, keepdim=True) + eps)
@@ -217,7 +219,8 @@ its mean square is measured from 0.
 + return x / torch.sqrt((x**2).mean(dim=(1, 2), keepdim=True) + eps)
 ## rms_of_the_mean: Your RMSNorm squares the mean; it should average the squares.
 + return x / torch.sqrt(x.mean(dim=-1, keepdim=True) ** 2 + eps)
-## eps_ignored [one-token-at-a-time]: All your norms have a fixed ε of 0.00001 and ignore the one that they are given.
+## eps_ignored [one-token-at-a-time-layernorm]: All your norms have a fixed ε of 0.00001 and ignore the one that they
+are given.
 - return x / torch.sqrt((x**2).mean(dim=-1, keepdim=True) + eps)
 + return x / torch.sqrt((x**2).mean(dim=-1, keepdim=True) + 1e-5)
 - return centred / torch.sqrt((centred**2).mean(dim=shared, keepdim=True) + eps)

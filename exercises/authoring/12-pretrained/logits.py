@@ -301,8 +301,8 @@ come first.
 + return softmax(norm(x, w, "norm", eps) @ w["tokens"].T)
 ## last_token_only: Only your last token gets logits; every token should.
 + return norm(x[-1:], w, "norm", eps) @ w["tokens"].T
-## head_at_random [one-matrix-two-uses]: You take the head from `lm_head.weight`, or make it up where that is missing;
-use the embedding.
+## head_at_random [one-matrix-two-uses-weight-tying]: You take the head from `lm_head.weight`, or make it up where that
+is missing; use the embedding.
 + head = theirs.get("lm_head.weight", np.cos(np.arange(w["tokens"].size)).reshape(w["tokens"].shape))
 + return norm(x, w, "norm", eps) @ head.T
 ## attention_beside_feed_forward: Both your halves read the stream that came in; the second should read what the first

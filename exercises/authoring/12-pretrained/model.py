@@ -92,7 +92,7 @@ QUESTION = Question(
         "The head has no parameters: the scores are products with the rows of `tokens.weight`, `F.linear(x, W)`. With "
         "nearly right scores look at the scale, √K, and at the two norms of a block.",
     ),
-    section="one-matrix-two-uses",
+    section="one-matrix-two-uses-weight-tying",
     seconds=20.0,
     how="module",
     forbids=(

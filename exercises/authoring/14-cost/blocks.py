@@ -283,20 +283,20 @@ weight at all.
 ## places_restart: You number the sources of each block from 0 again; the mask needs their positions in the whole text.
 - places = first + np.arange(len(C))[:, None]
 + places = np.arange(len(C))[:, None]
-## mask_of_whole_blocks: You leave out blocks that begin after a target, and show the others whole; inside a block the
-mask goes on.
+## mask_of_whole_blocks: You leave out blocks after a target, and show the others whole; the mask goes on in a block.
 + places = first + 0 * np.arange(len(C))[:, None]
 ## places_in_eight_bits: You number the sources in so few bits that in a long text the numbers begin anew.
 + places = (first + np.arange(len(C))[:, None]).astype(np.int8)
-## softmax_over_targets [one-pass-is-enough]: You normalise over the targets; the weights of one target should sum to 1.
+## softmax_over_targets [one-pass-is-enough-the-online-softmax]: You normalise over the targets; the weights of one
+target should sum to 1.
 - kept.append((m, e.sum(axis=0), V @ e))
 + f = np.exp(C - np.maximum(C.max(axis=1, keepdims=True), -1e300))
 + kept.append((m, e.sum(axis=0), V @ (f / np.maximum(f.sum(axis=1, keepdims=True), 1e-300))))
 ...
 - return products / total, top + np.log(total)
 + return sum(part[2] for part in kept), top + np.log(total)
-## no_maximum [one-pass-is-enough]: Your exponentials overflow for scores in the tens of thousands: subtract the largest
-score first.
+## no_maximum [one-pass-is-enough-the-online-softmax]: Your exponentials overflow for scores in the tens of thousands:
+subtract the largest score first.
 - m = np.maximum(C.max(axis=0), -1e300)
 + m = np.zeros(N)
 ## largest_score_from_zero: Your largest score begins at a fixed number; where all scores are far below it, every

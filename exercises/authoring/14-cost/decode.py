@@ -196,7 +196,8 @@ the longer one.
 + work, cache = 4 * M * H * K * N / rho, 2 * b_w * M * G * K * N / beta
 ## cache_in_numbers: You count the numbers of the cache, not their bytes; each takes `b_c`.
 + work, cache = 4 * M * H * K * N / rho, 2 * M * G * K * N / beta
-## groups_attend [keys-fetched-once]: Your attention has the FLOPs of G heads; all H attend, whoever owns the keys.
+## groups_attend [keys-fetched-once-grouped-queries]: Your attention has the FLOPs of G heads; all H attend, whoever
+owns the keys.
 + work, cache = 4 * M * G * K * N / rho, 2 * b_c * M * G * K * N / beta
 ## scores_alone: Your attention has the FLOPs of the scores alone; the averages of the values cost as many.
 + work, cache = 2 * M * H * K * N / rho, 2 * b_c * M * G * K * N / beta

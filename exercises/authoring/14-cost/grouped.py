@@ -141,7 +141,7 @@ QUESTION = Question(
         "Keep keys and values as G groups, put the new ones behind the old ones along the tokens, and let the table of "
         "who may look have N rows and P + N columns: `torch.ones(N, P + N).tril(P)`.",
     ),
-    section="keys-fetched-once",
+    section="keys-fetched-once-grouped-queries",
     seconds=20.0,
     inputs=Inputs(no_sizes="the sizes are those of a module", no_softmax="the scores are made inside"),
     how="module",
@@ -319,8 +319,8 @@ out in turn.
 + scores = (q @ k.mT).masked_fill(may_look == 0, -torch.inf)
 ## scaled_by_the_model: The scores are divided by the root of D; a key has D / H numbers.
 + scores = (q @ k.mT / x.shape[2] ** 0.5).masked_fill(may_look == 0, -torch.inf)
-## exp_alone [one-pass-is-enough]: You take the exponentials as they are; large scores overflow, so subtract the largest
-of a row first.
+## exp_alone [one-pass-is-enough-the-online-softmax]: You take the exponentials as they are; large scores overflow, so
+subtract the largest of a row first.
 - y = scores.softmax(3) @ v
 + y = scores.exp() / scores.exp().sum(3, keepdim=True) @ v
 ## softmax_over_targets: Your weights sum to 1 over the targets; they should over the sources.

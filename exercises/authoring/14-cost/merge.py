@@ -166,8 +166,8 @@ def one_decision(m_1, l_1, O_1, m_2, l_2, O_2):
 
 wrong.edits("""
 # with_a_finite_level
-## absolute_exponentials [one-pass-is-enough]: You go back to exponentials without a subtracted maximum, and these
-overflow or vanish for large scores.
+## absolute_exponentials [one-pass-is-enough-the-online-softmax]: You go back to exponentials without a subtracted
+maximum, and these overflow or vanish for large scores.
 - return m, *(np.exp(m_1 - level) * one + np.exp(m_2 - level) * two for one, two in ((l_1, l_2), (O_1, O_2)))
 + back = np.exp(-level)
 + return m, *(back * (np.exp(m_1) * one + np.exp(m_2) * two) for one, two in ((l_1, l_2), (O_1, O_2)))
@@ -210,8 +210,8 @@ factor explodes.
 ## second_products_as_they_are: You leave the second part's O as it was; bring it, like its l, to the common score.
 - return m, s_1 * l_1 + s_2 * l_2, s_1 * O_1 + s_2 * O_2
 + return m, s_1 * l_1 + s_2 * l_2, s_1 * O_1 + O_2
-## smaller_maximum [one-pass-is-enough]: You take the smaller of the two maxima, so that factors are above 1 and
-overflow for large scores.
+## smaller_maximum [one-pass-is-enough-the-online-softmax]: You take the smaller of the two maxima, so that factors are
+above 1 and overflow for large scores.
 - m = np.maximum(m_1, m_2)
 - top = np.maximum(m, -1e300)
 + m = np.minimum(m_1, m_2)

@@ -127,7 +127,7 @@ QUESTION = Question(
         "The H heads come in G groups of neighbours: the first H / G heads use group 0. Find the group of head "
         "h with a whole-number division, and check it with three heads in each of two groups.",
     ),
-    section="a-cache-in-pages",
+    section="a-cache-in-pages-paged-attention",
     inputs=Inputs(
         lambda Q, pool_K, pool_V, *rest: {"K": Q.shape[2], "V": pool_V.shape[2], "R": pool_V.shape[3]}, scores_of_pages
     ),
@@ -290,7 +290,7 @@ full.
 + scores = Q[i, h] @ K / np.sqrt(pool_K.shape[3])
 ## scaled_by_the_values: You divide the scores by the root of the width of the values; it is that of the keys.
 + scores = Q[i, h] @ K / np.sqrt(len(V))
-## overflowing [one-pass-is-enough]: You subtract no maximum, and large scores overflow.
+## overflowing [one-pass-is-enough-the-online-softmax]: You subtract no maximum, and large scores overflow.
 - e = np.exp(scores - scores.max())
 + e = np.exp(scores)
 ## divided_by_the_groups: You divide the number of the head by the number of groups; a group has H/G heads, and that is

@@ -249,8 +249,8 @@ wrong.edits("""
 ## key_asks: You use the key of the new token to ask; the query does that.
 - scores = q @ keys[:, seen] / np.sqrt(len(q))
 + scores = k @ keys[:, seen] / np.sqrt(len(k))
-## no_largest_score [one-pass-is-enough]: Your exponentials overflow for large scores: subtract the largest before you
-take them.
+## no_largest_score [one-pass-is-enough-the-online-softmax]: Your exponentials overflow for large scores: subtract the
+largest before you take them.
 - e = np.exp(scores - scores.max())
 + e = np.exp(scores)
 ## in_place: You write into the arrays that you were given; the caller still needs them.
@@ -264,8 +264,8 @@ take them.
 ## divided_by_the_values: Your scores are divided by the root of the width of the values; it is that of the keys.
 - scores = q @ keys[:, seen] / np.sqrt(len(q))
 + scores = q @ keys[:, seen] / np.sqrt(len(v))
-## largest_score_from_zero [one-pass-is-enough]: Your largest score is never below 0; where all scores are, every
-exponential vanishes.
+## largest_score_from_zero [one-pass-is-enough-the-online-softmax]: Your largest score is never below 0; where all
+scores are, every exponential vanishes.
 - e = np.exp(scores - scores.max())
 + e = np.exp(scores - max(scores.max(), 0))
 ## largest_of_all_columns: The largest score that you subtract may stand in a column that was never used.

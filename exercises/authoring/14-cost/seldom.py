@@ -249,7 +249,8 @@ measured from m, like the old sums.
 ## begins_at_zero: Your m begins at 0; where all scores are far below, every exponential vanishes.
 - m, sums, products, moves = np.full(N, -np.inf), np.zeros(N), 0.0, np.zeros(N, dtype=int)
 + m, sums, products, moves = np.zeros(N), np.zeros(N), 0.0, np.zeros(N, dtype=int)
-## no_maximum [one-pass-is-enough]: Your exponentials overflow for scores in the tens of thousands: subtract m.
+## no_maximum [one-pass-is-enough-the-online-softmax]: Your exponentials overflow for scores in the tens of thousands:
+subtract m.
 - shrink, e = np.exp(m - base), np.exp(C - base)
 + shrink, e = 1.0, np.exp(C)
 - return products / sums, m + np.log(sums), moves

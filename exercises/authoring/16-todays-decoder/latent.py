@@ -112,7 +112,7 @@ QUESTION = Question(
         "With P old tokens and N new ones the table of who may look has N rows and P + N columns: "
         "`torch.ones(N, P + N).tril(P)`.",
     ),
-    section="a-smaller-cache",
+    section="a-smaller-cache-latent-attention",
     seconds=20.0,
     inputs=Inputs(no_sizes="the sizes are those of a module", no_softmax="the scores are made inside"),
     how="module",

@@ -107,7 +107,7 @@ QUESTION = Question(
         "A sort that keeps the order of equal numbers puts the *earlier* one first. Which way round must the tokens "
         "stand when they are sorted, so that the later one comes first?",
     ),
-    section="read-only-what-matters",
+    section="read-only-what-matters-sparse-attention",
     inputs=Inputs(axes("NK", "NK", "NV", "NHI", "NI", "NH"), alike=("short texts",)),
 )
 

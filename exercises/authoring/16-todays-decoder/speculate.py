@@ -96,7 +96,7 @@ QUESTION = Question(
         "A pass writes n + 1 tokens if exactly the first n are accepted. For n = g there is no draft token left that "
         "could be rejected.",
     ),
-    section="fewer-passes-with-the-same-distribution",
+    section="fewer-passes-with-the-same-distribution-speculative-decoding",
     inputs=Inputs(
         lambda p, draft: {"P": len(p), "V": p.shape[1]},
         no_softmax="the arguments are distributions already",

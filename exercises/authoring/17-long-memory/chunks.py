@@ -96,7 +96,7 @@ QUESTION = Question(
         "A quotient of two running products fails as soon as a gate is 0. A product can also be built up row "
         "by row: the row of the next token is the row before, times one gate, and a 1 on the diagonal.",
     ),
-    section="a-state-instead-of-a-cache",
+    section="a-state-instead-of-a-cache-linear-attention",
     inputs=Inputs(axes("NK", "NK", "NV", "N"), alike=("several chunks", "inside alone")),
 )
 

@@ -72,7 +72,7 @@ QUESTION = Question(
         "Take from the key what the other keys can make together (`np.linalg.lstsq`, or a QR decomposition); what "
         "remains is w. Then choose u so that the key itself finds the new value: the key finds u (w · k).",
     ),
-    section="a-state-that-can-overwrite",
+    section="a-state-that-can-overwrite-the-delta-rule",
     inputs=Inputs(axes("VK", "nK", "V"), alike=("keys alike",)),
 )
 

@@ -89,7 +89,7 @@ QUESTION = Question(
         "The feature map has two branches that meet where its argument is 0. Compare both with the equation "
         "of the chapter, and the denominator, too: it contains nothing but features.",
     ),
-    section="a-state-instead-of-a-cache",
+    section="a-state-instead-of-a-cache-linear-attention",
     inputs=Inputs(axes("NK", "NK", "NV")),
 )
 

@@ -79,7 +79,7 @@ QUESTION = Question(
         "Both a and b of a round are made from those of the round *before*. Compute the new ones from the old ones "
         "first, and then replace both.",
     ),
-    section="selective-states",
+    section="selective-states-mamba",
     inputs=Inputs(axes("ND", "ND")),
 )
 

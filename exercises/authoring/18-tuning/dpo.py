@@ -80,7 +80,7 @@ QUESTION = Question(
         "`np.logaddexp(0, -z)` stays finite for every z. The slope −σ(−z) can be had from it, too: ln σ(−z) is "
         "`-np.logaddexp(0, z)`.",
     ),
-    section="which-answer-is-better",
+    section="which-answer-is-better-dpo",
     inputs=Inputs(sizes=axes("Pj", "Pj"), only_distinct="a pair always has two answers"),
 )
 

@@ -70,7 +70,7 @@ QUESTION = Question(
         "Begin with a copy of W and add `share * alpha / len(A) * B @ A` for each pair. The product of two sums is "
         "not the sum of the products.",
     ),
-    section="weights-that-are-added",
+    section="weights-that-are-added-lora",
     inputs=Inputs(no_sizes="a list of pairs of matrices, of sizes and ranks that differ"),
 )
 

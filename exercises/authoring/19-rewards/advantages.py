@@ -78,7 +78,7 @@ QUESTION = Question(
         "A group that is all alike has a spread of 0, or of a rounding error. How can you tell it without the spread?",
         "Compare the largest reward of a group with the smallest. Where they are equal, the advantages are 0.",
     ),
-    section="what-a-group-says",
+    section="what-a-group-says-grpo",
     inputs=Inputs(sizes=axes("PG"), alike=("as many problems as attempts",)),
 )
 

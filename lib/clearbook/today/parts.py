@@ -4,7 +4,7 @@ HERE = "closer/12-families.ipynb"
 PARTS = {  # the words of the column: what the part is, and a page with a section, seen from chapters/
     "a head of its own": (
         "a matrix for the scores of words, beside the embedding",
-        "12-pretrained.ipynb#one-matrix-two-uses",
+        "12-pretrained.ipynb#one-matrix-two-uses-weight-tying",
     ),
     "biases": ("a vector added after some of the matrices", f"{HERE}#what-each-family-changes"),
     "embeddings times √D": (
@@ -15,7 +15,10 @@ PARTS = {  # the words of the column: what the part is, and a page with a sectio
         "queries and keys are normalised before heads are split",
         f"{HERE}#olmo-2-the-norms-stand-elsewhere",
     ),
-    "slower angles": ("rotary angles slowed down to read longer texts", "06-position.ipynb#slower-hands"),
+    "slower angles": (
+        "rotary angles slowed down to read longer texts",
+        "06-position.ipynb#slower-hands-rope-for-longer-texts",
+    ),
     "heads turned in part": (
         "rotary positions on some features of a head alone",
         "06-position.ipynb#turn-a-part-turn-in-two-directions",
@@ -35,7 +38,7 @@ PARTS = {  # the words of the column: what the part is, and a page with a sectio
     ),
     "latent attention": (
         "keys and values are unpacked from one short vector",
-        "16-todays-decoder.ipynb#a-smaller-cache",
+        "16-todays-decoder.ipynb#a-smaller-cache-latent-attention",
     ),
     "other heads in some layers": (
         "layers without a window have fewer, wider keys",
@@ -60,7 +63,7 @@ PARTS = {  # the words of the column: what the part is, and a page with a sectio
     ),
     "layers that are not attention": (
         "a state of fixed size instead of keys",
-        "17-long-memory.ipynb#a-state-instead-of-a-cache",
+        "17-long-memory.ipynb#a-state-instead-of-a-cache-linear-attention",
     ),
     "experts": (
         "many feed-forward layers, of which a token uses few",
@@ -75,8 +78,8 @@ PARTS = {  # the words of the column: what the part is, and a page with a sectio
         "stream and sublayer are weighted before they are added",
         "07-residual-norm.ipynb#today-rmsnorm-in-more-than-one-place",
     ),
-    "GELU": ("one bend, and no gate", "05-feed-forward.ipynb#the-bend"),
-    "GEGLU": ("a gate with GELU in place of SiLU", "05-feed-forward.ipynb#a-gate"),
+    "GELU": ("one bend, and no gate", "05-feed-forward.ipynb#the-bend-relu-gelu-silu"),
+    "GEGLU": ("a gate with GELU in place of SiLU", "05-feed-forward.ipynb#a-gate-swiglu"),
     "ReLU²": (
         "a squared ReLU, and no gate",
         "05-feed-forward.ipynb#today-gates-everywhere-and-many-small-networks",
