@@ -1,7 +1,7 @@
 # Names for the targets of tools/run.py, which needs no make; "make help" lists them. Any Python can start it: it looks
 # for one that fits. PYTHON=/path/to/python names the one to take, ARGS="..." are arguments.
-WITH_ARGUMENTS := check test notebooks proofs models bench mutants claims gradescope questions lab
-PLAIN := help setup book pdf serve pages pretrained lint clean clean-env
+WITH_ARGUMENTS := check test notebooks proofs models bench mutants claims gradescope lab
+PLAIN := help setup book pdf serve pages pretrained questions lint clean clean-env
 RUN := for it in "$${PYTHON:-python3}" python3 python3.12 python3.11 python3.13 python3.14 python .venv/bin/python; do \
 	  "$$it" -c 'import sys; sys.exit(sys.version_info < (3, 6))' 2>/dev/null </dev/null && exec "$$it" tools/run.py "$$@"; \
 	done; \

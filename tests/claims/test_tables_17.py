@@ -2,12 +2,12 @@
 
 import pytest
 
-from tests.claims import chapter_17, stored, tables_17
+from tests.claims import chapter_17, chapter_17_stacks, stored, tables_17
 from tests.claims.pages import cells
 
 TABLES = {  # the experiment, the cell that shows its numbers, and the steps of its smaller budget
     "memories": (chapter_17.memories, "memories-words", 300),
-    "stacks": (chapter_17.stacks, "hybrids-words", 120),
+    "stacks": (chapter_17_stacks.stacks, "hybrids-words", 120),
 }
 
 

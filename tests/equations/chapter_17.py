@@ -141,19 +141,22 @@ def delta_written(rng):
         if n == m:
             S_m = S
         gamma = dict(enumerate(np.cumprod(alpha[m:]), m))
-        u[:, n] = table(lambda e, n=n, m=m, S_m=S_m, gamma=gamma: written(e, n, (k, v, beta, u), S_m, gamma, m), KV)
+        sums = k.T @ k[:, n]  # k_s · k_n
+        u[:, n] = table(
+            lambda e, n=n, m=m, S_m=S_m, gamma=gamma, sums=sums: (
+                beta[n]
+                * (
+                    v[e, n]
+                    - gamma[n] * (S_m[e] @ k[:, n])
+                    - sum(gamma[n] / gamma[s] * sums[s] * u[e, s] for s in range(m, n))
+                )
+            ),
+            KV,
+        )
         new = alpha[n] * S @ (np.eye(K) - beta[n] * np.outer(k[:, n], k[:, n])) + beta[n] * np.outer(v[:, n], k[:, n])
         pairs.append((np.outer(u[:, n], k[:, n]), new - alpha[n] * S))
         S = new
     return pairs
-
-
-def written(e, n, tokens, S_m, gamma, m):
-    """The printed right-hand side for one feature of one token."""
-    k, v, beta, u = tokens
-    of_state = gamma[n] * sum(S_m[e, i] * k[i, n] for i in range(K))
-    of_chunk = sum(gamma[n] / gamma[s] * sum(k[i, s] * k[i, n] for i in range(K)) * u[e, s] for s in range(m, n))
-    return beta[n] * (v[e, n] - of_state - of_chunk)
 
 
 @equation("eq-discretised", "6951a08fa8")

@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 import pytest
 from clearbook.drills.drill import drill
 
-from tools.takeaway import question_bank as bank
+from tools.book import question_bank as bank
 
 ESCAPED = re.compile(r"\\n|\\(.)")
 QTI = "{http://www.imsglobal.org/xsd/ims_qtiasiv1p2}"

@@ -12,7 +12,7 @@ from tools import ROOT
 from tools.setup.targets import TARGETS
 
 # From the ground up: a package may import from itself and from those before it; CONTRIBUTING.md says what is in each.
-ORDER = ("tools", "run", "setup", "takeaway", "pages", "extension", "book", "models", "checks")
+ORDER = ("tools", "run", "setup", "takeaway", "pages", "extension", "book", "models", "play", "checks")
 PACKAGES = sorted(path.parent.name for path in (ROOT / "tools").glob("*/__init__.py"))
 MODULES = arrows(ROOT / "tools")
 

@@ -32,7 +32,7 @@ def test_only_a_navigation_of_titles_is_made_from_them():
     app = SimpleNamespace(env=env, connect=lambda event, hook: hooks.append(hook))
     navigation.setup(app)
     context = {"toctree": lambda **options: seen.append(env.tocs["page"].astext())}
-    hooks[0](app, "page", "page.html", context, None)
+    hooks[-1](app, "page", "page.html", context, None)
     context["toctree"](titles_only=True)
     context["toctree"]()
     assert seen[0].strip() == "title" and "first" in seen[1] and "first" in env.tocs["page"].astext()

@@ -1,1 +1,4 @@
-"""What the pages to play with are computed from, a module for each: data() is what its script finds."""
+"""What the pages to play with are computed from, for make book.
+
+A module for each page: its data() is what the page's script finds.
+"""

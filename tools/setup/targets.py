@@ -117,7 +117,7 @@ TARGETS = {
     ),
     "questions": Target(
         "write quizzes and drills as a bank of questions for Moodle (GIFT) and Canvas (QTI)",
-        (Step("-m tools.takeaway.question_bank"),),
+        (Step("-m tools.book.question_bank"),),
     ),
     "lab": Target("open JupyterLab", (Step("-m jupyter lab --LabApp.news_url=None"),), example="--no-browser"),
     "lint": Target(
