@@ -1,6 +1,7 @@
 """*Train one here* in the browser: a race by keyboard, its numbers beside the library's, and what it remembers."""
 
 import json
+import re
 
 import pytest
 
@@ -68,9 +69,16 @@ def tab_to(page, name, option=None):
     raise AssertionError(f"{name} is not reached")
 
 
+def habits(map_: list[float]) -> list[float]:
+    """The mean weight one back, and five back from the first letter that is repeated to the last but one."""
+    return [sum(map_[12 * n + n - 1] for n in range(1, 12)) / 11, sum(map_[12 * n + n - 5] for n in range(6, 11)) / 5]
+
+
 def test_a_race_is_run_by_keyboard_alone_and_ends_as_it_is_stored(shown, window):
     """Catches a control that only a mouse reaches, a race that starts without a prediction, another end than in
     Node.js, a wrong judgement, and a goal that is not remembered.
+
+    After 1,000 steps the last digits of exp and cos, which differ among browsers, have grown to hundredths.
     """
     keys = window.keyboard
     tab_to(window, "race")
@@ -84,15 +92,23 @@ def test_a_race_is_run_by_keyboard_alone_and_ends_as_it_is_stored(shown, window)
     tab_to(window, "race")
     keys.press("Enter")
     window.wait_for_function(AT_LEAST, arg=train_one_here_runs.STEPS)
+    history = window.evaluate(f"""{ELEMENT}.history.slice(-5).map(({{ sides }}) => sides.map((side) => ({{ ...side,
+        maps: side.maps.map((map) => Array.from(map)) }})))""")
     stored = [train_one_here_runs.stored()[name][0] for name in ("one block", "base")]
+    captions = []
     for i, end in enumerate(stored):
-        assert shown.locator(f"[data-value=loss-{i}]").inner_text() == f"{end['loss']:.2f}"
-        assert shown.locator(f"[data-value=repeated-{i}]").inner_text() == f"{100 * end['repeated']:.0f} %"
-        assert shown.locator(f"[data-value=fresh-{i}]").inner_text() == f"{100 * end['fresh']:.0f} %"
+        reports = [sides[i] for sides in history]
+        loss, repeated, fresh = (sum(it[key] for it in reports) / 5 for key in ("loss", "repeated", "fresh"))
+        assert loss == pytest.approx(end["loss"], abs=0.1) and repeated == pytest.approx(end["repeated"], abs=0.05)
+        assert float(shown.locator(f"[data-value=loss-{i}]").inner_text()) == pytest.approx(loss, abs=0.0051)
+        for key, share in (("repeated", repeated), ("fresh", fresh)):
+            text = shown.locator(f"[data-value={key}-{i}]").inner_text()
+            assert float(text.removesuffix(" %")) == pytest.approx(100 * share, abs=0.51)
         assert shown.locator(f"[data-value=count-{i}]").inner_text() == f"{end['count']:,}"
-    captions = shown.locator(".map:not([hidden]) figcaption").all_inner_texts()
-    habits = [habit for end in stored for habit in end["habits"]]
-    assert captions == [f"{h['before']:.2f} on the letter before, {h['copy']:.2f} in the frames" for h in habits]
+        captions += [habits(map_) for map_ in reports[-1]["maps"]]
+    found = shown.locator(".map:not([hidden]) figcaption").all_inner_texts()
+    told = [[float(number) for number in re.findall(r"\d\.\d\d", text)] for text in found]
+    assert told == [pytest.approx(pair, abs=0.0051) for pair in captions]
     assert says(shown).startswith("Both predictions were right. Left has learned a part")
     assert "Right has learned to copy" in says(shown) and says(shown).endswith("The goal is reached.")
     assert window.evaluate(UNNAMED) == []
@@ -181,7 +197,7 @@ ENDS = {  # a task, what the two sides are, and whether that reaches the goal
     "one late mask": ("cheat", "base", "mask after", True),
     "no mask": ("cheat", "no mask", "base", True),
     "honest": ("cheat", "no norm", "one block", False),
-    "thin": ("smallest", "thin, no norm", "one block", True),
+    "thin": ("smallest", "thin", "one block", True),
     "the whole": ("smallest", "base", "one block", False),
     "too fast": ("rate", "fast, norm after", "fast, no norm", True),
     "too fast, both alike": ("rate", "fast, norm after", "one block", False),

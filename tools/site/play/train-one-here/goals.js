@@ -46,12 +46,12 @@
     return { loss: mean("loss"), repeated: mean("repeated"), fresh: mean("fresh") };
   };
 
-  // Nothing learned: within 0.09 of log 12, where guessing among 12 letters is.
+  // Nothing learned: within 0.15 of log 12, where guessing among 12 letters is.
   const verdict = ({ loss, repeated }, line) => {
     if (!Number.isFinite(loss)) return "broken";
     if (loss < line) return "cheats";
     if (repeated >= 0.95) return "copies";
-    return loss > Math.log(12) - 0.09 ? "nothing" : "part";
+    return loss > Math.log(12) - 0.15 ? "nothing" : "part";
   };
 
   const lower = ([left, right]) =>
