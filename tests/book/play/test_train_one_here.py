@@ -80,13 +80,13 @@ def test_a_race_is_run_by_keyboard_alone_and_ends_as_it_is_stored(shown, window)
 
     After 1,000 steps the last digits of exp and cos, which differ among browsers, have grown to hundredths.
     """
-    keys = window.keyboard
+    keys, stored = window.keyboard, [train_one_here_runs.stored()[name][0] for name in ("one block", "base")]
     tab_to(window, "race")
     keys.press("Enter")
     assert says(shown) == "Predict first: answer both questions."
     assert window.evaluate("document.activeElement.dataset.control") == "lower"
-    keys.press("Tab")
-    keys.press("Enter")
+    for key in ("Tab", "Enter"):
+        keys.press(key)
     tab_to(window, "below", "nobody")
     keys.press("Space")
     tab_to(window, "race")
@@ -94,7 +94,6 @@ def test_a_race_is_run_by_keyboard_alone_and_ends_as_it_is_stored(shown, window)
     window.wait_for_function(AT_LEAST, arg=train_one_here_runs.STEPS)
     history = window.evaluate(f"""{ELEMENT}.history.slice(-5).map(({{ sides }}) => sides.map((side) => ({{ ...side,
         maps: side.maps.map((map) => Array.from(map)) }})))""")
-    stored = [train_one_here_runs.stored()[name][0] for name in ("one block", "base")]
     captions = []
     for i, end in enumerate(stored):
         reports = [sides[i] for sides in history]
@@ -102,8 +101,8 @@ def test_a_race_is_run_by_keyboard_alone_and_ends_as_it_is_stored(shown, window)
         assert loss == pytest.approx(end["loss"], abs=0.1) and repeated == pytest.approx(end["repeated"], abs=0.05)
         assert float(shown.locator(f"[data-value=loss-{i}]").inner_text()) == pytest.approx(loss, abs=0.0051)
         for key, share in (("repeated", repeated), ("fresh", fresh)):
-            text = shown.locator(f"[data-value={key}-{i}]").inner_text()
-            assert float(text.removesuffix(" %")) == pytest.approx(100 * share, abs=0.51)
+            text = shown.locator(f"[data-value={key}-{i}]").inner_text().removesuffix(" %")
+            assert float(text) == pytest.approx(100 * share, abs=0.51)
         assert shown.locator(f"[data-value=count-{i}]").inner_text() == f"{end['count']:,}"
         captions += [habits(map_) for map_ in reports[-1]["maps"]]
     found = shown.locator(".map:not([hidden]) figcaption").all_inner_texts()
