@@ -34,6 +34,7 @@ SIZE = re.compile(r"[\w,.]+(?: × [\w,.]+)+|(?<![\w.,–-])\d[\d.,]*–\d[\d.,]*
 INLINE_CODE = re.compile(r'<code class="(docutils literal notranslate)">(.*?)</code>', re.S)
 SHORT = 20  # characters of code that stay on one line: two thirds of a line on a phone
 INDENTATION_OR_COMMENT = re.compile(r"^[ \t]*(?://.*\n)?", re.MULTILINE)
+STYLE_COMMENT = re.compile(r"^[ \t]+|/\*.*?\*/", re.MULTILINE | re.DOTALL)
 NOT_PUBLISHED = ("webpack-macros.html", "sbt-webpack-macros.html", "scripts/fontawesome.js")
 NEEDED_BY = {  # what a page must hold for a file to be loaded
     "sphinx-design.min.css": r'class="[^"]*\bsd-',
@@ -209,10 +210,15 @@ def publish_only_pages(app, exception) -> None:
     if exception is None and app.builder.format == "html":
         for file in [*(static / name for name in NOT_PUBLISHED), *static.glob("s*/*.map")]:
             file.unlink(missing_ok=True)
-        for file in (static / Path(name).name for name in SCRIPTS):
-            text = file.read_text(encoding="utf8") if file.is_file() else ""
-            if text:
-                file.write_text(INDENTATION_OR_COMMENT.sub("", text), encoding="utf8")
+        for name in (*(Path(name).name for name in SCRIPTS), "a11y.js", "clearformer.css"):
+            make_lean(static / name)
+
+
+def make_lean(file: Path) -> None:
+    """Without indentation and comments, which every page would load."""
+    if file.is_file():
+        unsaid = STYLE_COMMENT if file.suffix == ".css" else INDENTATION_OR_COMMENT
+        file.write_text(unsaid.sub("", file.read_text(encoding="utf8")), encoding="utf8")
 
 
 def write_for_visitors(app, exception) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from tests.book.explorables.test_in_the_page import STYLE, THEME
 from tests.book.play import wagers
-from tests.book.play.duel import EMPTY, KEY, N_TOKENS, NAME, PLAYERS, Duel
+from tests.book.play.duel import EMPTY, KEY, N_TOKENS, NAME, PLAYERS, Duel, number
 from tests.book.test_browser import AXE, UNNAMED, needs_axe, violations
 from tools import ROOT
 from tools.play import you_against_the_model as duel

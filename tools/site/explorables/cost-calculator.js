@@ -11,7 +11,7 @@
     sequences: ["texts written at once", 1, 1e6, 1],
   };
   const PARTS = ["attention", "feed-forward", "embedding", "positions", "biases and norms"];
-  const large = (x) => (x >= 1000 ? whole(x) : figures(x)); // 1.61e5 is no number to read
+  const large = (x) => (x >= 1000 ? whole(x) : figures(x));
   const bytes = (n) => (n >= 1e12 ? `${large(n / 1e12)} TB` : n >= 1e9 ? `${figures(n / 1e9)} GB` : `${figures(n / 1e6)} MB`);
 
   // A GPT as GPT-2 and GPT-3 are built; G heads of keys and values.

@@ -65,7 +65,7 @@
 
     makeBar() {
       const button = (text, label, action) => {
-        const made = make("button", { type: "button", title: label, "aria-label": label }, text);
+        const made = make("button", { type: "button", title: label, "aria-label": /\w/.test(text) ? `${text}: ${label}` : label }, text);
         made.addEventListener("click", action);
         return made;
       };
@@ -74,11 +74,11 @@
       this.notes.hidden = true;
       return make("nav", { class: "talk-bar", "aria-label": "Slides" },
         button("←", "Back (left arrow)", () => this.go(-1)), this.place, button("→", "On (right arrow)", () => this.go(1)),
-        button("Code", "Show or hide the code (c)", () => this.code()),
-        button("Notes", "Show or hide what to say (n)", () => this.note()),
-        button("Window", "What to say, in a window of its own (w)", () => this.window()),
-        button("Full screen", "Full screen (f)", () => this.full()),
-        button("Leave", "Back to the page (Escape)", () => this.leave()));
+        button("Code", "show or hide it (c)", () => this.code()),
+        button("Notes", "what to say, shown or hidden (n)", () => this.note()),
+        button("Window", "what to say, in one of its own (w)", () => this.window()),
+        button("Full screen", "on or off (f)", () => this.full()),
+        button("Leave", "back to the page (Escape)", () => this.leave()));
     }
 
     // All blocks stand on the page while they are measured.
