@@ -86,6 +86,17 @@ def browser():
         browser.close()
 
 
+@pytest.fixture(scope="module")
+def window(browser):
+    """The page that shows one element after the other, and what it complains of."""
+    page = browser.new_page()
+    page.complaints = []
+    page.on("console", lambda m: page.complaints.append(m.text) if m.type in ("error", "warning") else None)
+    page.on("pageerror", lambda error: page.complaints.append(str(error)))
+    yield page
+    page.close()
+
+
 @pytest.fixture
 def reader(browser):
     """A reader who has not been here before."""

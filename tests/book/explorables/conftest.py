@@ -15,17 +15,6 @@ def site_files(tmp_path_factory):
     return folder
 
 
-@pytest.fixture(scope="module")
-def window(browser):
-    """The page that shows one explorable after the other."""
-    page = browser.new_page()
-    page.complaints = []
-    page.on("console", lambda m: page.complaints.append(m.text) if m.type in ("error", "warning") else None)
-    page.on("pageerror", lambda error: page.complaints.append(str(error)))
-    yield page
-    page.close()
-
-
 @pytest.fixture
 def show(window, site_files):
     """One explorable on a page of its own, opened as a file; its data may be changed before."""

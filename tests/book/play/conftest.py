@@ -21,17 +21,6 @@ def play_files(tmp_path_factory):
     return folder
 
 
-@pytest.fixture(scope="module")
-def window(browser):
-    """The page that shows one element after the other, and what it complains of."""
-    page = browser.new_page()
-    page.complaints = []
-    page.on("console", lambda m: page.complaints.append(m.text) if m.type in ("error", "warning") else None)
-    page.on("pageerror", lambda error: page.complaints.append(str(error)))
-    yield page
-    page.close()
-
-
 @pytest.fixture
 def opened(window, play_files):
     """An element on its page; `before` is a script that runs first, such as one that fills the storage."""
